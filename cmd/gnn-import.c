@@ -101,7 +101,8 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "task", &task, "TASK", "task (default: auto, from the labels)",
      "auto|multiclass|binary|multilabel|regression"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE",
-     "type of stored features (default: f32; f16 for igbh:)", "f32|f16|bf16"},
+     "type of stored features (default: f32; f16 for igbh:); int8 has a scale for each row",
+     "f32|f16|bf16|int8"},
     {OPT_FLAG, 0, "standardize", &o.standardize,
      .help = "scale each feature to mean 0 and deviation 1 on the training set"},
     {OPT_STR, 0, "standardize-from", &o.standardize_from, "STORE",
@@ -227,7 +228,7 @@ static void finish_opts(void)
 {
     static const char *const formats[] = {NULL,    "ogb",     "npz",      "snap", "csv",
                                           "jodie", "triples", "ntriples", "mtx",  "metis"};
-    static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16};
+    static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16, GNN_I8};
     make_map();
     take_allowed();
     o.format = formats[format];

@@ -11,6 +11,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/kind.h"
 #include "lib/base/mem.h"
+#include "lib/data/int8_rows.h"
 #include "lib/partition/dgl_layout.h"
 #include "lib/partition/partition.h"
 
@@ -19,7 +20,8 @@ static struct partition_opts o = {
 static const char *out;
 static bool force, no_edge_ids, halo_edges;
 enum { LAYOUT_GNB, LAYOUT_DGL };
-static int layout;
+static int layout, dtype = -1;
+static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16, GNN_I8};
 
 static const struct opt opts[] = {
     {OPT_U32, 'k', "parts", &o.k, "N",
@@ -34,6 +36,9 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "layout", &layout, "LAYOUT",
      "write a store (gnb, the default), or a folder for DGL's distributed training (dgl)",
      .choices = "gnb|dgl"},
+    {OPT_CHOICE, 0, "dtype", &dtype, "TYPE",
+     "type of stored features (default: as in the input); int8 has a scale for each row",
+     "f32|f16|bf16|int8"},
     {OPT_FLAG, 0, "halo-edges", &halo_edges, NULL,
      "also store the in-edges of halo nodes, so that ranks send fewer requests"},
     {OPT_FLAG, 0, "no-edge-ids", &no_edge_ids, NULL,
@@ -129,6 +134,11 @@ static void make_meta(const struct run *r, struct gnn_meta *meta)
     fail_unless(gnn_meta_copy(meta, &r->store.meta, &e), &e);
     memcpy(meta->graph, gnn_meta_graph(&r->store.meta), sizeof meta->graph);
     meta->schema.nparts = o.k;
+    if (dtype >= 0 && !gnn_features_convert(meta, dtypes[dtype]))
+        cli_usage("--dtype: nodes of %s have no features x of f32, f16, bf16 or int8",
+                  r->store.path);
+    if (layout == LAYOUT_DGL && gnn_schema_is_scaled(&meta->schema))
+        cli_usage("--layout dgl: DGL has no int8 with scales: --dtype f32, f16 or bf16");
     gnn_free(meta->base.path); /* the new store has all tensors */
     meta->base.path = NULL;
     fail_unless(gnn_meta_add_provenance(meta, cli_provenance(), &e), &e);
@@ -160,6 +170,16 @@ static void write_dgl(const struct run *r, struct gnn_store_writer *w)
     gnn_free(left);
 }
 
+/* Of features that were something else before. */
+static void tell_int8(const struct gnn_schema *was, const struct gnn_part_figures *fig)
+{
+    double error = 0;
+    for (uint32_t p = 0; p < o.k; p++)
+        error = fig[p].error > error ? fig[p].error : error;
+    if (dtype >= 0 && dtypes[dtype] == GNN_I8 && (error > 0 || !gnn_schema_is_scaled(was)))
+        cli_note(GNN_INT8_NOTE, 100 * error);
+}
+
 static void write_parts(struct run *r, const struct gnn_layout *l, struct gnn_part_figures *fig)
 {
     struct gnn_err e = {0};
@@ -180,6 +200,7 @@ static void write_parts(struct run *r, const struct gnn_layout *l, struct gnn_pa
     gnn_store_abandon(&w);
     gnn_meta_release(&meta);
     r->f.write_seconds = gnn_clock() - start;
+    tell_int8(&r->store.meta.schema, fig);
 }
 
 /* Whether the output may be written is known before any work. */

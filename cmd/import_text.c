@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "lib/data/int8_rows.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 
@@ -152,6 +153,16 @@ static void tell_columns(const struct gnn_dataset *d, const struct gnn_import_op
     }
 }
 
+static void tell_int8(const struct gnn_dataset *d, const struct gnn_import_opts *o,
+                      const struct gnn_import_stats *st)
+{
+    double error = 0;
+    for (uint32_t t = 0; t < d->schema.nntypes; t++)
+        error = st->columns[t].error > error ? st->columns[t].error : error;
+    if (o->dtype == GNN_I8)
+        cli_note(GNN_INT8_NOTE, 100 * error);
+}
+
 static json_t *edges_json(const struct gnn_dataset *d, const struct gnn_import_stats *st)
 {
     json_t *a = json_array();
@@ -195,6 +206,7 @@ void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o,
     tell_reverses(d, st);
     tell_order(st);
     tell_columns(d, o, st);
+    tell_int8(d, o, st);
     cli_info("%" PRIu64 " node%s, %" PRIu64 " edge%s from %" PRIu64
              " read (%s), %.2f s, peak %.1f MB",
              st->nodes, gnn_plural(st->nodes), st->edges, gnn_plural(st->edges), st->input_edges,

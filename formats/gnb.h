@@ -14,6 +14,8 @@ enum {
     GNB_MAJOR_TREES = 2,
     /* Streams whose batches begin with both ends of links */
     GNB_MAJOR_LINKS = 3,
+    /* Stores with rows of int8 that have scales, and all streams that are sampled from them */
+    GNB_MAJOR_SCALED = 4,
     GNB_MINOR_REFERENCE = 1, /* of frames with references; of all others 0 */
     GNB_HEADER_BYTES = 64,
     GNB_ENTRY_BYTES = 40,            /* of a table entry, before shape and name */

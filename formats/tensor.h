@@ -37,6 +37,8 @@ struct gnn_tensor {
     void *data;
     uint64_t sum; /* XXH3-64 of the bytes, if has_sum: saves the writer a second pass */
     bool has_sum;
+    /* [shape[0]], of rows of int8 that stand for element * scale of the row; NULL: all others */
+    const float *scale;
 };
 
 /* Bytes of one element; 0 if d is not a dtype. */

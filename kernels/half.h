@@ -17,13 +17,21 @@ void gnn_f32_to_bf16(const float *in, uint64_t n, uint16_t *out);
 void gnn_f32_round_bf16(const float *in, uint64_t n, float *out);
 void gnn_f16_to_f32(const uint16_t *in, uint64_t n, float *out);
 void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out);
-/* out[i] = in[i] * scale, rounded once. */
+/* out[i] = in[i] * scale, rounded to f32, and then to the narrower type. */
 void gnn_i8_to_f32(const int8_t *in, uint64_t n, float scale, float *out);
+void gnn_i8_to_f16(const int8_t *in, uint64_t n, float scale, uint16_t *out);
+void gnn_i8_to_bf16(const int8_t *in, uint64_t n, float scale, uint16_t *out);
+/* A row to int8: out[i] = in[i] / scale to the nearest, ties to even. Returns the scale, the largest
+ * magnitude / 127, or 0 for a row of zeros; NaN, and out is unfinished, where not all is finite. */
+float gnn_f32_to_i8(const float *in, uint64_t n, int8_t *out);
 
 /* Widening on a device, of the caller's device-visible memory; only puts kernels on the stream (a
  * cudaStream_t). */
 void gnn_cuda_f16_to_f32(const uint16_t *in, uint64_t n, float *out, void *stream);
 void gnn_cuda_bf16_to_f32(const uint16_t *in, uint64_t n, float *out, void *stream);
+/* Rows of `width` with a scale each; n elements. */
+void gnn_cuda_i8_to_f32(const int8_t *in, const float *scale, uint64_t n, uint32_t width,
+                        float *out, void *stream);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@ enum {
                      read to be overwritten */
 };
 
-/* Address of a row, or NULL, and of its scale if rows have some. */
+/* Address of a row, or NULL, and of its scale if rows have some: in a packed row, behind it. */
 static inline const char *row_at(const struct gnn_gather *g, uint64_t v, const float **scale)
 {
     const struct gnn_gather_part *a = g->part;
@@ -35,9 +35,13 @@ static inline const char *row_at(const struct gnn_gather *g, uint64_t v, const f
     v -= a->first;
     if (v >= a->count)
         return NULL;
-    if (g->cast == GNN_GATHER_I8_F32)
-        __builtin_prefetch(*scale = a->scale + v);
-    return (const char *)a->data + v * g->bytes;
+    const char *row = (const char *)a->data + v * gnn_gather_step(g->cast, a, g->bytes);
+    if (gnn_gather_scaled(g->cast)) {
+        *scale = a->scale ? a->scale + v
+                          : (const void *)(row + gnn_gather_packed_scale(g->bytes));
+        __builtin_prefetch(*scale);
+    }
+    return row;
 }
 
 static inline void prefetch_row(const char *row, size_t bytes)
@@ -46,6 +50,14 @@ static inline void prefetch_row(const char *row, size_t bytes)
         __builtin_prefetch(row + b, 0, 2);
     if (bytes) /* a row need not start at a line */
         __builtin_prefetch(row + bytes - 1, 0, 2);
+}
+
+static void pack_row(const void *row, size_t bytes, float scale, char *out)
+{
+    const size_t at = gnn_gather_packed_scale(bytes);
+    memcpy(out, row, bytes);
+    memset(out + bytes, 0, at - bytes);
+    memcpy(out + at, &scale, sizeof scale);
 }
 
 static inline void emit_cast(const struct gnn_gather *g, const void *row, const float *scale,
@@ -62,6 +74,15 @@ static inline void emit_cast(const struct gnn_gather *g, const void *row, const 
         break;
     case GNN_GATHER_I8_F32:
         gnn_i8_to_f32(row, g->bytes, *scale, out);
+        break;
+    case GNN_GATHER_I8_F16:
+        gnn_i8_to_f16(row, g->bytes, *scale, out);
+        break;
+    case GNN_GATHER_I8_BF16:
+        gnn_i8_to_bf16(row, g->bytes, *scale, out);
+        break;
+    case GNN_GATHER_I8_PACKED:
+        pack_row(row, g->bytes, *scale, out);
         break;
     }
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/half.h"
 
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
 #include "kernels/half_bits.h"
 #include "kernels/simd.h"
 
-enum { PIECE = 1 << 16 }; /* worth a thread */
+enum { PIECE = 1 << 16, /* worth a thread */ LANES = 16 };
 
 GNN_SIMD static void f32_to_f16(const float *restrict in, uint64_t n, uint16_t *restrict out)
 {
@@ -51,16 +55,104 @@ void gnn_f32_round_bf16(const float *in, uint64_t n, float *out)
     f32_round_bf16(in, n, out);
 }
 
+/* Sixteen numbers at a time, which is what compilers do not find: they widen in steps, and leave up
+ * to 31 numbers of a row to a loop of single ones. */
+typedef int8_t bytes_t __attribute__((vector_size(LANES)));
+typedef float floats_t __attribute__((vector_size(4 * LANES)));
+
+GNN_INLINE void widen_lanes(const int8_t *in, float scale, float *out)
+{
+    bytes_t a;
+    memcpy(&a, in, sizeof a);
+    const floats_t b = __builtin_convertvector(a, floats_t) * scale;
+    memcpy(out, &b, sizeof b);
+}
+
 GNN_SIMD static void i8_to_f32(const int8_t *restrict in, uint64_t n, float scale,
                                float *restrict out)
 {
+    uint64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        widen_lanes(in + i, scale, out + i);
+    if (i < n && n >= LANES) /* some of them once more */
+        widen_lanes(in + n - LANES, scale, out + n - LANES);
+    else
+        for (; i < n; i++)
+            out[i] = (float)in[i] * scale;
+}
+
+GNN_SIMD static void i8_to_f16(const int8_t *restrict in, uint64_t n, float scale,
+                               uint16_t *restrict out)
+{
     for (uint64_t i = 0; i < n; i++)
-        out[i] = (float)in[i] * scale;
+        out[i] = gnn_f16_of(gnn_f32_bits((float)in[i] * scale));
+}
+
+GNN_SIMD static void i8_to_bf16(const int8_t *restrict in, uint64_t n, float scale,
+                                uint16_t *restrict out)
+{
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = gnn_bf16_of(gnn_f32_bits((float)in[i] * scale));
 }
 
 void gnn_i8_to_f32(const int8_t *in, uint64_t n, float scale, float *out)
 {
     i8_to_f32(in, n, scale, out);
+}
+
+void gnn_i8_to_f16(const int8_t *in, uint64_t n, float scale, uint16_t *out)
+{
+    i8_to_f16(in, n, scale, out);
+}
+
+void gnn_i8_to_bf16(const int8_t *in, uint64_t n, float scale, uint16_t *out)
+{
+    i8_to_bf16(in, n, scale, out);
+}
+
+/* Of the largest magnitude, as bits: those of infinity and of NaN are larger than all others. */
+GNN_SIMD static uint32_t largest_bits(const float *restrict in, uint64_t n)
+{
+    uint32_t most = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint32_t u = gnn_f32_bits(in[i]) & 0x7fffffffu;
+        most = u > most ? u : most;
+    }
+    return most;
+}
+
+GNN_SIMD static void divide_row(const float *restrict in, uint64_t n, double scale,
+                                int8_t *restrict out)
+{
+    /* Adding 1.5 * 2^52 rounds to a whole number, ties to even, in the low bits. */
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = (int8_t)(int)(((double)in[i] / scale + 0x1.8p52) - 0x1.8p52);
+}
+
+/* Near the ends of the range, where a scale is rounded by more than its last bits allow, the next
+ * one: 127 scales must be finite, and the largest element at most 127 of them. */
+static float scale_of(float largest)
+{
+    float scale = largest / 127;
+    if (scale * 127 > FLT_MAX)
+        scale = gnn_bits_f32(gnn_f32_bits(scale) - 1);
+    while ((double)largest / (double)scale >= 127.5)
+        scale = gnn_bits_f32(gnn_f32_bits(scale) + 1);
+    return scale;
+}
+
+float gnn_f32_to_i8(const float *in, uint64_t n, int8_t *out)
+{
+    const uint32_t most = largest_bits(in, n);
+    if (most >= 0x7f800000u)
+        return NAN;
+    if (!most) {
+        memset(out, 0, n);
+        return 0;
+    }
+    const float scale = scale_of(gnn_bits_f32(most));
+    divide_row(in, n, (double)scale, out);
+    return scale;
 }
 
 void gnn_f16_to_f32(const uint16_t *in, uint64_t n, float *out)

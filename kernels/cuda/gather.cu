@@ -36,7 +36,7 @@ struct Shared {
     unsigned low[3]; /* low bits of the tile's addresses: of this tile, the next, and one that is
                         being cleared */
     const char *row[2][ROWS];
-    float scale[2][ROWS]; /* there only for int8 */
+    float scale[2][ROWS]; /* there only for int8 with scales */
 };
 
 struct Tally {
@@ -101,6 +101,24 @@ template <> struct Cast<GNN_GATHER_I8_F32> {
         return __fmul_rn((float)v, scale);
     }
 };
+template <> struct Cast<GNN_GATHER_I8_F16> {
+    typedef int8_t in;
+    typedef uint16_t out;
+    static constexpr unsigned FIT = 2;
+    static __device__ __forceinline__ out one(in v, float scale)
+    {
+        return gnn_f16_of(gnn_f32_bits(__fmul_rn((float)v, scale)));
+    }
+};
+template <> struct Cast<GNN_GATHER_I8_BF16> {
+    typedef int8_t in;
+    typedef uint16_t out;
+    static constexpr unsigned FIT = 2;
+    static __device__ __forceinline__ out one(in v, float scale)
+    {
+        return gnn_bf16_of(gnn_f32_bits(__fmul_rn((float)v, scale)));
+    }
+};
 
 /* *p, or 0 if that is NULL. Rows do not change while they are collected, and where units are whole
  * no other thread of the multiprocessor wants these bytes again. */
@@ -160,7 +178,7 @@ __device__ __forceinline__ void copy_tile(const char *const *row, const float *s
             const unsigned have = min(r, rows - 1);
             const char *const start = row[have];
             at[k] = start && r < rows ? (const I *)(const void *)start + c : nullptr;
-            s[k] = CAST == GNN_GATHER_I8_F32 ? scale[have] : 0;
+            s[k] = gnn_gather_scaled((gnn_gather_cast)CAST) ? scale[have] : 0;
             r += over;
             c += rest;
             r += c >= per;
@@ -203,10 +221,9 @@ __device__ __forceinline__ const gnn_gather_part *find(const gnn_gather_part *pa
     return v - part->first < part->count ? part : nullptr;
 }
 
-/* Where row number i of those wanted lies; tells the tile its address's low bits. */
-template <int CAST>
-__device__ __forceinline__ void look_up(const gnn_cuda_gather &g, uint64_t i, Tally *t,
-                                        const char **row, float *scale, unsigned *low)
+/* The part that row number i of those wanted lies in, or NULL, and its place there. */
+__device__ __forceinline__ const gnn_gather_part *find_row(const gnn_cuda_gather &g, uint64_t i,
+                                                           uint64_t *place)
 {
     const uint64_t id = g.id ? __ldg(g.id + i) : __ldg(g.id64 + i);
     uint64_t at = g.slot ? id < g.nslots ? __ldg(g.slot + id) : UINT64_MAX : id;
@@ -215,12 +232,33 @@ __device__ __forceinline__ void look_up(const gnn_cuda_gather &g, uint64_t i, Ta
         at = id;
         p = find(g.backing, g.nbacking, id);
     }
+    *place = p ? at - p->first : 0;
+    return p;
+}
+
+/* The scale of a row that lies at `row`. */
+__device__ __forceinline__ float scale_at(const gnn_gather_part *p, uint64_t place,
+                                          const char *row, size_t bytes)
+{
+    return __ldg(p->scale ? p->scale + place
+                          : (const float *)(const void *)(row + gnn_gather_packed_scale(bytes)));
+}
+
+/* Where row number i of those wanted lies; tells the tile its address's low bits. */
+template <int CAST>
+__device__ __forceinline__ void look_up(const gnn_cuda_gather &g, uint64_t i, Tally *t,
+                                        const char **row, float *scale, unsigned *low)
+{
+    constexpr bool SCALED = CAST >= GNN_GATHER_I8_F32;
+    uint64_t place;
+    const gnn_gather_part *p = find_row(g, i, &place);
     if (p) {
-        const char *a = (const char *)p->data + (at - p->first) * g.bytes;
+        const char *a =
+            (const char *)p->data + place * gnn_gather_step((gnn_gather_cast)CAST, p, g.bytes);
         const unsigned bits = (unsigned)(uintptr_t)a & 15;
         *row = a;
-        if (CAST == GNN_GATHER_I8_F32)
-            *scale = __ldg(p->scale + (at - p->first));
+        if (SCALED)
+            *scale = scale_at(p, place, a, g.bytes);
         if (bits)
             atomicOr(low, bits);
         t->rows[GNN_TIER_DEVICE] += p->tier == GNN_TIER_DEVICE;
@@ -228,7 +266,7 @@ __device__ __forceinline__ void look_up(const gnn_cuda_gather &g, uint64_t i, Ta
         t->rows[GNN_TIER_HOST] += p->tier == GNN_TIER_HOST;
     } else {
         *row = nullptr;
-        if (CAST == GNN_GATHER_I8_F32)
+        if (SCALED)
             *scale = 0;
         t->missing++;
         t->first_missing = min(t->first_missing, (count_t)i);
@@ -307,7 +345,7 @@ __global__ void __launch_bounds__(THREADS, GNN_CUDA_GATHER_BLOCKS)
         third = next;
     }
     if (g.count)
-        add_counts(g.count, tally, g.bytes + (CAST == GNN_GATHER_I8_F32 ? sizeof(float) : 0), s);
+        add_counts(g.count, tally, g.bytes + (gnn_gather_scaled((gnn_gather_cast)CAST) ? sizeof(float) : 0), s);
 }
 
 template <int CAST> void launch(const gnn_cuda_gather *g, void *stream)
@@ -325,8 +363,37 @@ template <int CAST> void launch(const gnn_cuda_gather *g, void *stream)
     const uint64_t tiles = (g->capacity + s.least - 1) / s.least;
     const unsigned grid =
         g->blocks ? (unsigned)min((uint64_t)g->blocks, tiles) : gnn_grid(tiles, 1);
-    const size_t shared = CAST == GNN_GATHER_I8_F32 ? sizeof(Shared) : offsetof(Shared, scale);
+    const size_t shared = gnn_gather_scaled((gnn_gather_cast)CAST) ? sizeof(Shared) : offsetof(Shared, scale);
     GNN_LAUNCH(gather_rows<CAST>, grid, THREADS, shared, stream, *g, s);
+}
+
+/* Rows with their scales, a word of four bytes a thread: caches are filled so, once. */
+__global__ void pack_rows(const gnn_cuda_gather g)
+{
+    const uint64_t n = g.n ? min((uint64_t)__ldg(g.n), g.capacity) : g.capacity;
+    const unsigned last = (unsigned)(gnn_gather_packed_scale(g.bytes) / 4), per = last + 1;
+    const uint64_t step = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t x = (uint64_t)blockIdx.x * THREADS + threadIdx.x; x < n * per; x += step) {
+        const unsigned w = (unsigned)(x % per);
+        uint64_t place;
+        const gnn_gather_part *p = find_row(g, x / per, &place);
+        unsigned word = 0;
+        if (p) {
+            const char *row =
+                (const char *)p->data + place * gnn_gather_step(GNN_GATHER_I8_PACKED, p, g.bytes);
+            if (w == last)
+                word = gnn_f32_bits(scale_at(p, place, row, g.bytes));
+            for (unsigned b = 4 * w; w < last && b < g.bytes && b < 4 * w + 4; b++)
+                word |= (unsigned)(unsigned char)row[b] << 8 * (b - 4 * w);
+        }
+        ((unsigned *)g.out)[x] = word;
+    }
+}
+
+void pack(const gnn_cuda_gather *g, void *stream)
+{
+    const uint64_t words = g->capacity * (gnn_gather_packed(g->bytes) / 4);
+    GNN_LAUNCH(pack_rows, gnn_grid(words, THREADS), THREADS, 0, stream, *g);
 }
 
 } // namespace
@@ -344,5 +411,11 @@ void gnn_cuda_gather_rows(const struct gnn_cuda_gather *g, void *stream)
         return launch<GNN_GATHER_F32_BF16>(g, stream);
     case GNN_GATHER_I8_F32:
         return launch<GNN_GATHER_I8_F32>(g, stream);
+    case GNN_GATHER_I8_F16:
+        return launch<GNN_GATHER_I8_F16>(g, stream);
+    case GNN_GATHER_I8_BF16:
+        return launch<GNN_GATHER_I8_BF16>(g, stream);
+    case GNN_GATHER_I8_PACKED:
+        return pack(g, stream);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays of the 16-bit types to f32: four numbers a thread where alignment allows, 16 bytes of them
+/* Arrays of the narrow types to f32: four numbers a thread where alignment allows, 16 bytes of them
  * stored at once. */
 #include "kernels/half.h"
 
@@ -54,6 +54,25 @@ template <typename C> void launch(const uint16_t *in, uint64_t n, float *out, vo
                    out, four);
 }
 
+/* Four numbers of a row at a time, where rows are as wide as that allows. */
+__global__ void widen_i8(const int8_t *in, const float *scale, uint64_t n, uint32_t width,
+                         float *out, bool four)
+{
+    const uint64_t first = (uint64_t)blockIdx.x * THREADS + threadIdx.x,
+                   stride = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t u = first; four && u < n / 4; u += stride) {
+        const Four<int8_t> a = reinterpret_cast<const Four<int8_t> *>(in)[u];
+        const float s = __ldg(scale + 4 * u / width);
+        Four<float> b;
+        GNN_UNROLL
+        for (unsigned i = 0; i < 4; i++)
+            b.v[i] = __fmul_rn((float)a.v[i], s);
+        reinterpret_cast<Four<float> *>(out)[u] = b;
+    }
+    for (uint64_t i = first; !four && i < n; i += stride)
+        out[i] = __fmul_rn((float)in[i], __ldg(scale + i / width));
+}
+
 } // namespace
 
 void gnn_cuda_f16_to_f32(const uint16_t *in, uint64_t n, float *out, void *stream)
@@ -63,4 +82,13 @@ void gnn_cuda_f16_to_f32(const uint16_t *in, uint64_t n, float *out, void *strea
 void gnn_cuda_bf16_to_f32(const uint16_t *in, uint64_t n, float *out, void *stream)
 {
     launch<FromBf16>(in, n, out, stream);
+}
+void gnn_cuda_i8_to_f32(const int8_t *in, const float *scale, uint64_t n, uint32_t width,
+                        float *out, void *stream)
+{
+    const bool four = width % 4 == 0 && (uintptr_t)in % (4 * sizeof *in) == 0 &&
+                      (uintptr_t)out % (4 * sizeof *out) == 0;
+    if (n)
+        GNN_LAUNCH(widen_i8, gnn_grid(n, four ? 4 * THREADS : THREADS), THREADS, 0, stream, in,
+                   scale, n, width, out, four);
 }

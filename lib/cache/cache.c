@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "kernels/gather.h"
 #include "lib/cache/fill.h"
 
 /* ---- rows ---- */
@@ -21,8 +22,11 @@ static int add_field(struct gnn_rows *r, const struct gnn_schema *c, const char 
         if (!f)
             continue;
         found = true;
-        if (__builtin_mul_overflow(f->width ? f->width : 1, gnn_dtype_bytes(f->dtype), &bytes) ||
-            __builtin_add_overflow(r->bytes[t], bytes, &r->bytes[t]))
+        if (__builtin_mul_overflow(f->width ? f->width : 1, gnn_dtype_bytes(f->dtype), &bytes))
+            return gnn_fail(e, GNN_E_INPUT, "field '%s': rows too long", name);
+        if (f->scaled)
+            bytes = gnn_gather_packed(bytes);
+        if (__builtin_add_overflow(r->bytes[t], bytes, &r->bytes[t]))
             return gnn_fail(e, GNN_E_INPUT, "field '%s': rows too long", name);
     }
     return found ? 0 : gnn_schema_no_field(c, "--fields", name, e);

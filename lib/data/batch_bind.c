@@ -449,8 +449,8 @@ static const char *misfit_rows(const struct gnn_rows_of *x, const struct gnn_ten
     const struct gnn_field *f = x->field;
     if (!f)
         return "no such field in the schema";
-    const bool real = t->dtype >= GNN_F16 && f->dtype >= GNN_F16;
-    return (t->dtype != f->dtype && !real) || t->ndim != (f->width ? 2u : 1u) ||
+    const bool real = t->dtype >= GNN_F16 && gnn_field_is_real(f);
+    return (t->dtype != gnn_field_stands_for(f) && !real) || t->ndim != (f->width ? 2u : 1u) ||
                    (f->width && t->shape[1] != f->width)
                ? "wrong dtype or shape"
                : NULL;

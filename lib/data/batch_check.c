@@ -184,7 +184,7 @@ enum gnn_dtype gnn_batch_narrowed(const struct gnn_batch *b, const struct gnn_me
     for (uint32_t i = 0; i < b->tensors.n; i++) {
         const struct gnn_tensor *t = &b->tensors.slot[i]->t;
         if ((t->dtype == GNN_F16 || t->dtype == GNN_BF16) && gnn_rows_of(m, t->name, &x) &&
-            x.field && x.field->dtype == GNN_F32)
+            x.field && gnn_field_stands_for(x.field) == GNN_F32)
             return t->dtype;
     }
     return 0;

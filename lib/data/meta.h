@@ -434,6 +434,12 @@ static inline const char *gnn_meta_graph(const struct gnn_meta *m)
 {
     return *m->graph ? m->graph : m->identity;
 }
+/* The version of GNB that a store or a stream requires: a reader of an older one would take rows of
+ * int8 for the numbers that they stand for. */
+static inline unsigned gnn_meta_version(const struct gnn_meta *m)
+{
+    return gnn_schema_is_scaled(&m->schema) ? GNB_MAJOR_SCALED : gnn_sampling_version(&m->sampling);
+}
 /* GNN_E_INPUT: says why batches with the header b do not fit the store at `path` with the header s.
  */
 int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, const char *path,

@@ -211,24 +211,54 @@ int gnn_schema_add_efield(struct gnn_schema *s, uint32_t etype, const char *name
     return add_field(&t->field, &t->nfields, name, dtype, width, e);
 }
 
+/* The node field of this name, or NULL. */
+static struct gnn_field *node_field(struct gnn_schema *s, uint32_t ntype, const char *name,
+                                    struct gnn_err *e)
+{
+    const struct gnn_ntype *t = &s->ntype[ntype];
+    for (uint32_t i = 0; i < t->nfields; i++)
+        if (!strcmp(t->field[i].name, name))
+            return &t->field[i];
+    gnn_fail(e, GNN_E_INPUT, "node type '%s' has no field '%.70s'", t->name, name);
+    return NULL;
+}
+
 int gnn_schema_set_standard(struct gnn_schema *s, uint32_t ntype, const char *field,
                             const double *standard, struct gnn_err *e)
 {
-    const struct gnn_ntype *t = &s->ntype[ntype];
-    for (uint32_t i = 0; i < t->nfields; i++) {
-        struct gnn_field *f = &t->field[i];
-        if (strcmp(f->name, field) != 0)
-            continue;
-        double *copy = gnn_standard_check(standard, gnn_field_columns(f), e)
-                           ? NULL
-                           : gnn_standard_copy(standard, gnn_field_columns(f), e);
-        if (!copy)
-            return e->code;
-        gnn_free(f->standard);
-        f->standard = copy;
-        return GNN_OK;
-    }
-    return gnn_fail(e, GNN_E_INPUT, "node type '%s' has no field '%.70s'", t->name, field);
+    struct gnn_field *f = node_field(s, ntype, field, e);
+    double *copy = !f || gnn_standard_check(standard, gnn_field_columns(f), e)
+                       ? NULL
+                       : gnn_standard_copy(standard, gnn_field_columns(f), e);
+    if (!copy)
+        return e->code;
+    gnn_free(f->standard);
+    f->standard = copy;
+    return GNN_OK;
+}
+
+int gnn_schema_set_scaled(struct gnn_schema *s, uint32_t ntype, const char *field,
+                          struct gnn_err *e)
+{
+    struct gnn_field *f = node_field(s, ntype, field, e);
+    if (f && strcmp(field, "x") != 0)
+        return gnn_fail(e, GNN_E_INPUT, "field '%.70s' has scales, which only features x have",
+                        field);
+    if (f && f->dtype != GNN_I8)
+        return gnn_fail(e, GNN_E_INPUT, "field '%.70s' is %s: only i8 has scales", field,
+                        gnn_dtype_name(f->dtype));
+    if (f)
+        f->scaled = true;
+    return e->code;
+}
+
+bool gnn_schema_is_scaled(const struct gnn_schema *s)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < s->nntypes; t++)
+        for (uint32_t i = 0; i < s->ntype[t].nfields; i++)
+            any = any || s->ntype[t].field[i].scaled;
+    return any;
 }
 
 int gnn_schema_set_classes(struct gnn_schema *s, const char *const *name, struct gnn_err *e)
@@ -405,6 +435,8 @@ int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct
             rc = gnn_schema_add_nfield(&c, i, f->name, f->dtype, f->width, e);
             if (!rc && f->standard)
                 rc = gnn_schema_set_standard(&c, i, f->name, f->standard, e);
+            if (!rc && f->scaled)
+                rc = gnn_schema_set_scaled(&c, i, f->name, e);
         }
     }
     for (uint32_t i = 0; !rc && i < src->netypes; i++) {

@@ -40,7 +40,26 @@ struct gnn_field {
     /* [2][columns] means, then scales, of a node field: v of the data set is stored as
      * (v - mean) / scale. NULL: values are as in the data set. */
     double *standard;
+    /* Of a node field of int8: each row has a scale, in the tensor scale/T/FIELD, and stands for
+     * element * scale, which is what batches have. */
+    bool scaled;
 };
+
+/* Whether values are real numbers, of which batches may have another type than the store. */
+static inline bool gnn_field_is_real(const struct gnn_field *f)
+{
+    return f->scaled || f->dtype >= GNN_F16;
+}
+/* The type of the numbers that the store's rows stand for. */
+static inline enum gnn_dtype gnn_field_stands_for(const struct gnn_field *f)
+{
+    return f->scaled ? GNN_F32 : f->dtype;
+}
+/* The field's type in words: "int8" with scales, "i8" without. */
+static inline const char *gnn_field_type(const struct gnn_field *f)
+{
+    return f->scaled ? "int8" : gnn_dtype_name(f->dtype);
+}
 
 struct gnn_ntype {
     char *name;     /* UTF-8 without control characters, not empty; any other character may occur */
@@ -124,6 +143,12 @@ int gnn_schema_add_efield(struct gnn_schema *s, uint32_t etype, const char *name
  * means that are not finite, and scales that are not finite and above 0. */
 int gnn_schema_set_standard(struct gnn_schema *s, uint32_t ntype, const char *field,
                             const double *standard, struct gnn_err *e) GNN_MUST_USE;
+/* Says that the rows of a node field, which is there, have scales: GNN_E_INPUT unless it is x, and
+ * i8. */
+int gnn_schema_set_scaled(struct gnn_schema *s, uint32_t ntype, const char *field,
+                          struct gnn_err *e) GNN_MUST_USE;
+/* Does a field have scales? */
+bool gnn_schema_is_scaled(const struct gnn_schema *s);
 /* Names the classes, or columns of labels: s->nclasses names, copied. GNN_E_INPUT for one that no
  * type could have, and for two that are equal. */
 int gnn_schema_set_classes(struct gnn_schema *s, const char *const *name,

@@ -17,6 +17,7 @@ static json_t *fields_to_json(const struct gnn_field *f, uint32_t n)
             f[i].standard &&
             json_object_set_new(o, "standardized",
                                 gnn_standard_to_json(f[i].standard, gnn_field_columns(&f[i])));
+        bad |= f[i].scaled && json_object_set_new(o, "scaled", json_true());
         if (json_array_append_new(a, o) || bad) {
             json_decref(a);
             return NULL;
@@ -141,6 +142,23 @@ static int get_standard(struct gnn_schema *s, const json_t *o, struct gnn_err *e
     return rc;
 }
 
+/* Absent where the last node field has no scales. */
+static int get_scaled(struct gnn_schema *s, const json_t *o, struct gnn_err *e)
+{
+    const struct gnn_ntype *t = &s->ntype[s->nntypes - 1];
+    const struct gnn_field *f = &t->field[t->nfields - 1];
+    struct gnn_err why = {0};
+    if (!json_object_get(o, "scaled"))
+        return GNN_OK;
+    if (!json_is_true(json_object_get(o, "scaled")))
+        gnn_fail(&why, GNN_E_INPUT, "'scaled' is not true");
+    else
+        (void)!gnn_schema_set_scaled(s, s->nntypes - 1, f->name, &why);
+    return why.code ? gnn_fail(e, (enum gnn_status)why.code, "schema: node type '%.70s': %s",
+                               t->name, why.msg)
+                    : GNN_OK;
+}
+
 static int get_fields(struct gnn_schema *s, const json_t *o, bool node, struct gnn_err *e)
 {
     const json_t *a = json_object_get(o, "fields"), *j;
@@ -164,7 +182,7 @@ static int get_fields(struct gnn_schema *s, const json_t *o, bool node, struct g
                       : gnn_schema_add_efield(s, s->netypes - 1, name, gnn_dtype_parse(dtype),
                                               width, e);
         if (!rc && node)
-            rc = get_standard(s, j, e);
+            rc = get_standard(s, j, e) || get_scaled(s, j, e) ? e->code : GNN_OK;
         if (rc)
             return rc;
     }

@@ -285,6 +285,29 @@ void gnn_tensors_release(struct gnn_tensors *s)
     *s = (struct gnn_tensors){0};
 }
 
+struct gnn_tensor gnn_tensor_from(const struct gnn_tensor *t, uint64_t row)
+{
+    struct gnn_tensor x = *t;
+    uint64_t bytes = gnn_dtype_bytes(t->dtype);
+    for (uint32_t d = 1; d < t->ndim; d++)
+        bytes *= t->shape[d];
+    x.shape[0] -= row;
+    x.data = (char *)t->data + row * bytes;
+    x.scale = t->scale ? t->scale + row : NULL;
+    x.has_sum = false;
+    return x;
+}
+
+/* Whole rows, or the first elements of one. */
+static void widen_rows(const struct gnn_tensor *t, uint64_t n, float *out)
+{
+    const uint64_t width = t->ndim > 1 ? t->shape[1] : 1;
+#pragma omp parallel for schedule(static) if (n > 1 << 16)
+    for (uint64_t i = 0; i < n; i += width)
+        gnn_i8_to_f32((const int8_t *)t->data + i, n - i < width ? n - i : width,
+                      t->scale[i / width], out + i);
+}
+
 bool gnn_tensor_floats(const struct gnn_tensor *t, uint64_t n, float *out)
 {
     switch (t->dtype) {
@@ -298,6 +321,8 @@ bool gnn_tensor_floats(const struct gnn_tensor *t, uint64_t n, float *out)
         gnn_bf16_to_f32(t->data, n, out);
         return true;
     default:
-        return false;
+        if (t->scale)
+            widen_rows(t, n, out);
+        return t->scale != NULL;
     }
 }

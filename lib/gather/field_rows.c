@@ -10,10 +10,12 @@
 #include "lib/gather/gather_impl.h"
 #include "lib/store/out_of_core.h"
 
-/* Features, that is f32 rows, may be narrowed; everything else travels as stored. */
+/* Features, that is f32 rows, or those that stand for them, may be narrowed; everything else is in
+ * batches as stored. */
 static enum gnn_dtype on_the_wire(const struct gnn_field *f, bool label, enum gnn_dtype dtype)
 {
-    return dtype && f->dtype == GNN_F32 && f->width && !label ? dtype : f->dtype;
+    const enum gnn_dtype is = gnn_field_stands_for(f);
+    return dtype && is == GNN_F32 && (f->width || f->scaled) && !label ? dtype : is;
 }
 
 static void read_at_random(const struct gnn_store *s, const struct gnn_tensor *t)
@@ -21,6 +23,8 @@ static void read_at_random(const struct gnn_store *s, const struct gnn_tensor *t
     uint64_t bytes;
     if (gnn_tensor_bytes(t, &bytes))
         gnn_store_at_random(s, t->data, bytes);
+    if (t->scale)
+        gnn_store_at_random(s, t->scale, t->shape[0] * sizeof *t->scale);
 }
 
 int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type,
@@ -47,7 +51,10 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/%s' is missing",
                             gnn_store_part_path(s, p), name, f->name);
         j->part[p] =
-            (struct gnn_gather_part){s->book[type][p], gnn_store_owned(s, p, type), t->data};
+            (struct gnn_gather_part){.first = s->book[type][p],
+                                     .count = gnn_store_owned(s, p, type),
+                                     .data = t->data,
+                                     .scale = t->scale};
         read_at_random(s, t);
     }
     return 0;
@@ -119,9 +126,24 @@ size_t gnn_gather_job_bytes(const struct gather_job *j)
 
 enum gnn_gather_cast gnn_gather_job_cast(const struct gather_job *j)
 {
+    if (j->field->scaled)
+        return j->as_sent           ? GNN_GATHER_I8_PACKED
+               : j->wire == GNN_F16 ? GNN_GATHER_I8_F16
+               : j->wire == GNN_F32 ? GNN_GATHER_I8_F32
+                                    : GNN_GATHER_I8_BF16;
     return j->wire == j->field->dtype ? GNN_GATHER_AS_IS
            : j->wire == GNN_F16       ? GNN_GATHER_F32_F16
                                       : GNN_GATHER_F32_BF16;
+}
+
+enum gnn_gather_cast gnn_gather_job_sent(const struct gather_job *j)
+{
+    return j->field->scaled ? GNN_GATHER_I8_PACKED : gnn_gather_job_cast(j);
+}
+
+enum gnn_gather_cast gnn_gather_job_then(const struct gather_job *j)
+{
+    return j->field->scaled ? gnn_gather_job_cast(j) : GNN_GATHER_AS_IS;
 }
 
 static void sum_piece(void *sum, const void *piece, size_t bytes)
@@ -137,8 +159,11 @@ static void ask_rows(const struct gnn_store *s, const struct gnn_gather *g, uint
         const uint64_t v = g->id ? g->id[i] : g->id64[i];
         const struct gnn_gather_part *a =
             &g->part[gnn_owner_find(&g->part->first, sizeof *g->part, g->nparts, v)];
-        if (v - a->first < a->count)
-            gnn_store_ask(s, (const char *)a->data + (v - a->first) * g->bytes, g->bytes);
+        if (v - a->first >= a->count)
+            continue;
+        gnn_store_ask(s, (const char *)a->data + (v - a->first) * g->bytes, g->bytes);
+        if (a->scale)
+            gnn_store_ask(s, a->scale + (v - a->first), sizeof *a->scale);
     }
 }
 
@@ -225,15 +250,15 @@ int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct 
     uint32_t type;
     const uint64_t n = j->edge ? gnn_batch_block(b, hop, j->type)->edges
                                : gnn_gather_nodes(g, j, b, hop, &type),
-                   shape[2] = {n, j->field->width};
+                   shape[2] = {n, j->as_sent ? gnn_gather_job_out(j) : j->field->width};
     name_of(g, j, hop, j->field->name, name);
     if (gnn_tensors_find(&b->tensors, name))
         return gnn_fail(e, GNN_E_INPUT,
                         "batch %" PRIu64 "/%" PRIu64
                         ": '%s' is already present: a field is gathered once",
                         b->epoch, b->step, name);
-    return gnn_tensors_add_in(&b->tensors, mem, name, j->wire, j->field->width ? 2 : 1, shape, t,
-                              e);
+    return gnn_tensors_add_in(&b->tensors, mem, name, j->as_sent ? GNN_U8 : j->wire,
+                              shape[1] ? 2 : 1, shape, t, e);
 }
 
 int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j,

@@ -14,6 +14,7 @@ struct gather_job {
     uint32_t type; /* node or edge type */
     const struct gnn_field *field;
     enum gnn_dtype wire;
+    bool as_sent; /* rows are gathered as they travel (gnn_gather_job_sent) */
     uint32_t nparts;
     struct gnn_gather_part *part; /* [nparts]; edges are numbered through all parts */
     struct gnn_edges_part *edges; /* [nparts], of an edge field */
@@ -35,13 +36,19 @@ int gnn_gather_job_numbers(struct gather_job *j, uint32_t type, const struct gnn
                            uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gather_job_release(struct gather_job *j);
 
-/* Bytes of a row in the store, and what happens to it on its way. */
+/* Bytes of a row in the store, its scale not counted, and what happens to it on its way into a
+ * batch. */
 size_t gnn_gather_job_bytes(const struct gather_job *j);
 enum gnn_gather_cast gnn_gather_job_cast(const struct gather_job *j);
+/* A row that travels to another rank, or is copied into a cache, becomes narrow before, where it is
+ * read, and wide after, where it arrives: int8 travels packed with its scale. What happens to it on
+ * both ways. */
+enum gnn_gather_cast gnn_gather_job_sent(const struct gather_job *j);
+enum gnn_gather_cast gnn_gather_job_then(const struct gather_job *j);
 /* Bytes of a row as it travels. */
 static inline size_t gnn_gather_job_out(const struct gather_job *j)
 {
-    return gnn_gather_out_bytes(gnn_gather_job_cast(j), gnn_gather_job_bytes(j));
+    return gnn_gather_out_bytes(gnn_gather_job_sent(j), gnn_gather_job_bytes(j));
 }
 
 /* Rows ids[n] or rows[n] (the other is NULL) into t, and, if sums, t's checksum. Returns n, or the

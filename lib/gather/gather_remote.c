@@ -6,7 +6,7 @@
  *            fields, u32 n, u32 e, u32 destinations[n], u32 edges of each[n], and from the next
  *            multiple of 8 bytes on u64 ids[e]
  *   reply:   per field, and hop of an edges' field, from the next multiple of 64 bytes on, the rows
- *            that were asked for
+ *            that were asked for; those of int8 packed with their scales (kernels/gather.h)
  *
  * Every rank goes through these steps in the same order, as ranks wait for each other in each. */
 #include "lib/gather/gather_remote.h"
@@ -25,7 +25,7 @@ static int reply_field(const struct gatherer *g, struct gather_rows *f, const st
         return e->code;
     struct gnn_gather rows = {.part = j->part,
                               .nparts = j->nparts,
-                              .cast = gnn_gather_job_cast(j),
+                              .cast = gnn_gather_job_sent(j),
                               .bytes = gnn_gather_job_bytes(j),
                               .n = a->n,
                               .id = j->edge ? NULL : a->node,

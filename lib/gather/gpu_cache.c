@@ -28,6 +28,13 @@ static uint64_t min_of(uint64_t a, uint64_t b)
 
 /* ---- how much memory there is ---- */
 
+/* Of a row in a batch, or, of one that becomes narrower, in the store. */
+static uint64_t out_bytes(const struct gather_table *t)
+{
+    const uint64_t out = gnn_gather_out_bytes(t->cast, t->bytes);
+    return out > t->bytes ? out : t->bytes;
+}
+
 /* Bytes of device memory that batches may need at once, at most. */
 static uint64_t batch_bytes(const struct gpu_gather *x)
 {
@@ -70,7 +77,7 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
             edge_bytes += x->table[i].bytes;
         else
             bytes = gather_capped_sum(
-                bytes, gather_capped_product(known[x->job->job[i].type], x->table[i].bytes));
+                bytes, gather_capped_product(known[x->job->job[i].type], out_bytes(&x->table[i])));
     for (uint32_t t = 0; t < c->nntypes; t++)
         bytes = gather_capped_sum(bytes, gather_capped_product(known[t], node_bytes));
     return gather_capped_sum(bytes, gather_capped_product(edges, edge_bytes));
@@ -164,7 +171,7 @@ static int count_rows(struct gather_caching *k)
         return k->e->code;
     for (uint32_t i = 0; i < x->job->njobs; i++)
         if (gather_cacheable(&x->table[i]))
-            k->rows.bytes[x->table[i].job->type] += x->table[i].bytes;
+            k->rows.bytes[x->table[i].job->type] += x->table[i].kept;
     for (uint32_t t = 0; t < c->nntypes; t++) {
         if (!k->rows.bytes[t])
             continue;

@@ -10,9 +10,9 @@
  *   numbers   u64, the numbers of the rows wanted, as in gather_rows.row
  *   replies   the rows, as received
  *
- * Replicated remote rows (lib/gather/replica.h) are read in the host's memory. Fields that change
- * their element type do so where they are read, so that devices get, and cache, rows as they go
- * out. */
+ * Replicated remote rows (lib/gather/replica.h) are read in the host's memory. Fields that become
+ * narrower do so where they are read, so that devices get, and cache, rows as they go out; int8
+ * travels, and is cached, packed with its scales. */
 #ifndef GNN_LIB_GATHER_GPU_REMOTE_H
 #define GNN_LIB_GATHER_GPU_REMOTE_H
 

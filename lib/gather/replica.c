@@ -129,6 +129,13 @@ static int take_rows(struct gather_replica *r, const struct gatherer *g, const s
     return 0;
 }
 
+/* Rows are copied as they travel. */
+static void gather_as_sent(struct gatherer *g, bool sent)
+{
+    for (uint32_t i = 0; i < g->njobs; i++)
+        g->job[i].as_sent = sent && g->job[i].field->scaled;
+}
+
 static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_err *e)
 {
     struct gather_rows *f = gnn_gather_rows_new(g, e);
@@ -148,12 +155,14 @@ static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_e
         most = r->of[t].n > most ? r->of[t].n : most;
     if (!rc) /* ranks with fewer copies answer the others to the end */
         rc = gnn_comm_all_reduce(g->comm, &most, 1, GNN_REDUCE_MAX, e);
+    gather_as_sent(g, true);
     for (uint64_t from = 0; !rc && from < most; from += ROUND) {
         fill_batch(r, b, from, counts);
         rc = gnn_gather_apply(g, f, b, e);
         if (!rc)
             rc = take_rows(r, g, b, from, e);
     }
+    gather_as_sent(g, false);
     gnn_batch_put(b);
     gnn_batch_pool_free(pool);
     gnn_gather_rows_free(f);

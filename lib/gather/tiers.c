@@ -232,15 +232,19 @@ int gnn_gather_parts(const struct gatherer *g, struct gather_rows *f, const stru
 static uint64_t copy_part_by_part(const struct gatherer *g, const struct gather_job *j,
                                   const uint32_t *ids, uint64_t n, uint8_t *out)
 {
-    const size_t bytes = gnn_gather_job_bytes(j);
+    struct gnn_gather one = {
+        .cast = gnn_gather_job_cast(j), .bytes = gnn_gather_job_bytes(j), .n = 1};
+    const size_t bytes = gnn_gather_out_bytes(one.cast, one.bytes);
     uint64_t got = 0;
     for (uint32_t p = 0; p < j->nparts; p++) {
-        const struct gnn_gather_part *f = &j->part[p];
-        const uint8_t *rows = f->data;
+        const struct gnn_gather_part f = j->part[p];
         for (uint64_t i = 0; i < n; i++)
-            if (ids[i] >= f->first && ids[i] - f->first < f->count) {
-                memcpy(out + i * bytes, rows + (ids[i] - f->first) * bytes, bytes);
-                got++;
+            if (ids[i] >= f.first && ids[i] - f.first < f.count) {
+                one.part = &f;
+                one.nparts = 1;
+                one.id = &ids[i];
+                one.out = out + i * bytes;
+                got += gnn_gather_rows(&one);
             }
         if (gnn_store_has(g->store, p))
             gnn_store_forget(g->store, p);
@@ -262,8 +266,9 @@ static int collect_field(const struct gatherer *g, struct gather_rows *f,
     if (!own) { /* also of what is not wanted: replies are read in their order */
         const struct gather_own here = {j->part, j->nparts,
                                         g->replica ? g->replica->data[j - g->job] : NULL};
+        /* Rows that become narrow before they travel are so already. */
         wire.dtype = j->wire;
-        from.field = &wire;
+        from.field = j->field->scaled ? j->field : &wire;
         from.part = f->part;
         if (gnn_gather_parts(g, f, j, hop, &here, f->part, &from.nparts, e))
             return e->code;

@@ -14,8 +14,8 @@ struct gather_want {
     uint64_t n;         /* rows */
     const uint32_t *id; /* of nodes: ids in the store */
     bool whole;         /* all lie in the parts of the field; nodes then have no numbers */
-    /* This rank's own rows are read in place. Otherwise their element type changes on the wire, and
-     * the rank requests them from itself. */
+    /* This rank's own rows are read in place. Otherwise their element type changes before they
+     * travel, and the rank requests them from itself. */
     bool direct;
     /* where its rows' numbers begin in gather_rows.row, and its owners in .owner */
     uint64_t row_at, owner_at;
@@ -52,8 +52,8 @@ struct gather_own {
     const void *copies; /* or NULL */
 };
 
-/* Does a field other than labels belong to the type; and does none of them change its elements'
- * type on the way? */
+/* Does a field other than labels belong to the type; and do rows of all of them become those of a
+ * batch in one way, whether they have travelled or not? */
 bool gnn_gather_has_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct);
 
 /* In how many of a batch's hops rows of the field are asked for. */

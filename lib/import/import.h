@@ -63,7 +63,8 @@ struct gnn_import_opts {
     void (*progress)(const char *what, uint64_t done, uint64_t total);
     bool standardize; /* features x are stored as (v - mean) / scale, by the training set, */
     const char *standardize_from; /* or by the constants of this store; at most one of the two */
-    /* of stored features x: F32, F16 or BF16; 0: the data set's, F32, except for igbh */
+    /* of stored features x: F32, F16, BF16, or I8 with scales; 0: the data set's, F32, except for
+     * igbh */
     enum gnn_dtype dtype;
 };
 
@@ -71,6 +72,8 @@ struct gnn_import_opts {
  * out: the largest absolute value of any column, and the smallest of the columns' largest ones. */
 struct gnn_import_columns {
     float most, least;
+    /* of int8: the largest error of an element, as a share of its row's largest element */
+    double error;
     uint64_t wide, narrow; /* the columns, from 0 */
 };
 

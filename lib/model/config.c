@@ -65,7 +65,7 @@ static int take_types(struct gnn_model_config *c, const struct gnn_schema *s, st
         c->ntype[t].name = gnn_strdup(n->name, e);
         if (!c->ntype[t].name)
             return e->code;
-        if (x && !is_float(x->dtype))
+        if (x && !is_float(gnn_field_stands_for(x)))
             return gnn_fail(e, GNN_E_USAGE,
                             "features x of node type %s are %s, not f32, f16 or bf16", n->name,
                             gnn_dtype_name(x->dtype));
@@ -119,7 +119,7 @@ static int edge_width(const struct gnn_schema *s, uint32_t r, uint32_t *width, s
     const struct gnn_field *x = edge_field(s, r, "x");
     char key[GNN_ETYPE_KEY_CAPACITY];
     *width = x ? (uint32_t)(x->width ? x->width : 1) : 0;
-    if (x && (!is_float(x->dtype) || x->width > 1u << 20))
+    if (x && (!is_float(gnn_field_stands_for(x)) || x->width > 1u << 20))
         return gnn_fail(e, GNN_E_USAGE,
                         "features x of edge type %s are %s, %llu columns: expected up to %u of "
                         "f32, f16 or bf16",
@@ -229,7 +229,7 @@ int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_sc
         if (strcmp(n->name, c->ntype[t].name) != 0)
             return gnn_fail(e, GNN_E_INPUT, "%s: node type %u is %s; the model's is %s", what, t,
                             n->name, c->ntype[t].name);
-        if (w != c->ntype[t].width || (x && !is_float(x->dtype)))
+        if (w != c->ntype[t].width || (x && !is_float(gnn_field_stands_for(x))))
             return gnn_fail(e, GNN_E_INPUT,
                             "%s: node type %s has %llu feature%s (%s); the model needs %u", what,
                             n->name, (unsigned long long)w, gnn_plural(w),

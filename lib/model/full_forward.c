@@ -272,19 +272,29 @@ static int make_stage(struct gnn_full *f, struct stage_args *x, struct gnn_err *
     return rc ? rc : gnn_full_each(f, &finish, x, e);
 }
 
+/* Rows of `bytes` of all nodes of a part, or of those that are needed. */
+static int bring_rows(struct gnn_full *f, struct full_part *p, uint32_t t, const void *rows,
+                      uint64_t n, uint64_t bytes, struct full_table *to, struct gnn_err *e)
+{
+    if (!p->order || !p->order[t].data)
+        to->data = (void *)gnn_full_bring(f, &to->there, rows, n * bytes, "features", e);
+    else if (!gnn_full_needed_rows(f, p, t, rows, bytes, to, e))
+        (void)!gnn_full_table_put(f, to, e);
+    return e->code;
+}
+
 /* The store's features, where the operations are; brought there once. */
 static int bring_features(struct gnn_full *f, struct full_part *p, uint32_t t,
                           const struct gnn_tensor *x, struct gnn_err *e)
 {
-    struct full_table *to = &p->features[t];
     uint64_t bytes;
-    if (to->data || !gnn_tensor_bytes(x, &bytes) || !bytes)
+    if (p->features[t].data || !gnn_tensor_bytes(x, &bytes) || !bytes)
         return 0;
-    if (!p->order || !p->order[t].data)
-        to->data = (void *)gnn_full_bring(f, &to->there, x->data, bytes, "features", e);
-    else if (!gnn_full_needed_rows(f, p, t, x->data, bytes / x->shape[0], to, e))
-        (void)!gnn_full_table_put(f, to, e);
-    return e->code;
+    const uint64_t n = x->shape[0];
+    int rc = bring_rows(f, p, t, x->data, n, bytes / n, &p->features[t], e);
+    return rc || !x->scale
+               ? rc
+               : bring_rows(f, p, t, x->scale, n, sizeof *x->scale, &p->scales[t], e);
 }
 
 static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
@@ -298,6 +308,7 @@ static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
     struct gnn_tensor there = *x;
     there.shape[0] = net_rows(&p->net, 0, t);
     there.data = p->features[t].data;
+    there.scale = x->scale ? p->scales[t].data : NULL;
     return gnn_net_input(&p->net, t, &there, mode, e);
 }
 

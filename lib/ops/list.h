@@ -259,7 +259,7 @@ GNN_OP(gate_back, ("gated skip connection, backward"), 4,
        gnn_gate_back(dot, skip, rest, dskip),
        gnn_cuda_gate_back(dot, skip, rest, dskip, dev->stream))
 
-/* kernels/rows.h; floats: the first n elements of an f32, f16 or bf16 tensor as f32 */
+/* kernels/rows.h; floats: as gnn_tensor_floats */
 GNN_OP(fill, ("filling"), n, (float *x, uint64_t n, float v), gnn_fill(x, n, v),
        gnn_cuda_fill(x, n, v, dev->stream))
 GNN_OP(add, ("addition"), 3 * n, (const float *x, uint64_t n, float *y), gnn_add(x, n, y),

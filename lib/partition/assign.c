@@ -89,7 +89,7 @@ int gnn_assign_field(const struct gnn_view *v, const char *field, uint32_t *k, u
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         const struct gnn_ntype *n = &c->ntype[t];
         const struct gnn_field *f = gnn_field_find(n->field, n->nfields, field);
-        if (!f || f->width || f->dtype >= GNN_F16)
+        if (!f || f->width || gnn_field_is_real(f))
             return no_such_field(v, n->name, field, e);
         for (uint64_t i = 0; !rc && i < n->count; i++) {
             uint32_t at, *to = &part[v->base[t] + i];

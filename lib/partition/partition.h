@@ -250,8 +250,14 @@ struct gnn_part_figures {
     uint64_t halo_edges;              /* in-edges of the halo's nodes, if they are kept */
     uint64_t nodes, edges, halo, cut; /* cut: in-edges whose source another part owns */
     uint64_t *set;                    /* [nsets] members */
+    double error; /* of features that became int8, the largest (lib/data/int8_rows.h) */
 };
-/* Writes the store of k parts into w (created with schema.nparts = k, not committed), reading the
+/* Describes the store with features x of nodes in another type: F32, F16, BF16, or I8 with scales.
+ * Then it is of another graph, unless they were so. m->graph is set. False: there are no features.
+ */
+bool gnn_features_convert(struct gnn_meta *m, enum gnn_dtype to);
+/* Writes the store of k parts into w (created with schema.nparts = k, not committed; features have
+ * the types that its schema says, see gnn_features_convert), reading the
  * input twice for every 64 parts (fewer if there are more than 2^26 nodes). Everything passes
  * through buffers of 64 MiB in all; only ids, and a bit per node and part, are held. fig: [k],
  * zeroed, set pointing to [nsets] each. `done` (may be NULL) is called after each part; if it

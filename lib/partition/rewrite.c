@@ -226,9 +226,19 @@ static void part_release(struct gnn_rewrite_part *p, uint32_t nntypes)
     for (uint32_t t = 0; p->marks && t < nntypes; t++)
         gnn_free(p->marks[t]);
     gnn_free(p->marks);
+    for (uint32_t i = 0; i < p->njobs; i++)
+        gnn_rewrite_features_free(((struct gnn_rewrite_job *)p->jobs.data)[i].features);
     gnn_free(p->edges);
     gnn_free(p->nhalo);
     gnn_buf_release(&p->jobs);
+}
+
+static void note_error(const struct gnn_rewrite_part *p)
+{
+    const struct gnn_rewrite_job *j = p->jobs.data;
+    for (uint32_t i = 0; i < p->njobs; i++)
+        if (j[i].features && j[i].features->error > p->fig->error)
+            p->fig->error = j[i].features->error;
 }
 
 static int part_init(struct gnn_rewrite_part *p, const struct gnn_schema *sc, struct gnn_err *e)
@@ -265,6 +275,7 @@ static int write_group(struct gnn_rewrite *r, struct gnn_store_writer *w, uint32
     if (!rc)
         rc = gnn_rewrite_walk(r, e);
     for (uint32_t i = 0; !rc && i < r->n; i++) {
+        note_error(&r->part[i]);
         rc = gnn_part_finish(&r->part[i].w, e);
         if (!rc && done && done(arg, from + i))
             rc = gnn_fail(e, GNN_E_STOPPED, "stopped after partition %u of %u", from + i, r->l->k);

@@ -49,6 +49,16 @@ struct gnn_sink {
     uint64_t len, capacity;
 };
 
+/* Rows of features that are converted. */
+struct gnn_features {
+    const struct gnn_field *to;
+    uint64_t columns;
+    bool scales;  /* of to, which is int8, the scales are written */
+    double error; /* so far, as gnn_int8_row tells */
+    float *wide;  /* [columns] */
+    void *row;    /* a row as it is written */
+};
+
 struct gnn_rewrite_job;
 /* Writes what one node, by its new id, brings. */
 typedef int gnn_rewrite_put_fn(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j,
@@ -67,7 +77,8 @@ struct gnn_rewrite_job {
     bool done;
     const char *field;
     size_t row;        /* bytes of a row */
-    const void **from; /* two pointers per input part; not owned */
+    const void **from; /* two pointers per input part; not owned. Of features, the tensors */
+    struct gnn_features *features; /* that are converted, or NULL */
     uint64_t bytes;    /* of the tensor: large ones are written first */
     struct gnn_sink sink;
 };
@@ -114,6 +125,11 @@ int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
 /* halo: the in-edges of the halo's nodes. */
 int gnn_rewrite_edges(struct gnn_rewrite_part *p, uint32_t et, bool halo,
                       struct gnn_err *e) GNN_MUST_USE;
+/* The job, of features x, converts them to the field `to` of the new store; scales: it writes the
+ * scales of that. On failure, too, the part frees j->features if the job was declared. */
+int gnn_rewrite_features(struct gnn_rewrite_job *j, const struct gnn_field *to, bool scales,
+                         struct gnn_err *e) GNN_MUST_USE;
+void gnn_rewrite_features_free(struct gnn_features *x); /* takes NULL */
 /* Calls put for each node of type t in the part's halo, in ascending order of new ids. */
 int gnn_rewrite_each_halo(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t t,
                           gnn_rewrite_put_fn *put, struct gnn_err *e) GNN_MUST_USE;

@@ -117,54 +117,79 @@ static int declare_names(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err 
 }
 
 static int rows_find(const struct gnn_rewrite *r, const struct gnn_rewrite_job *j,
-                     struct gnn_err *e)
+                     const char *what, struct gnn_err *e)
 {
     struct gnn_store *s = r->l->view->store;
     for (uint32_t p = 0; p < s->nparts; p++) {
         const struct gnn_tensor *t;
         uint64_t bytes = 0;
-        if (gnn_rewrite_find(r, p, &t, e, "node/%s/%s", s->meta.schema.ntype[j->type].name,
+        if (gnn_rewrite_find(r, p, &t, e, "%s/%s/%s", what, s->meta.schema.ntype[j->type].name,
                              j->field))
             return e->code;
+        j->from[p] = j->features ? (const void *)t : t->data;
         /* The schema's fields were checked when the store was opened, keys were not. */
-        if (!gnn_tensor_bytes(t, &bytes) || bytes != gnn_store_owned(s, p, j->type) * j->row)
+        if (!j->features &&
+            (!gnn_tensor_bytes(t, &bytes) || bytes != gnn_store_owned(s, p, j->type) * j->row))
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s has a wrong shape",
                             gnn_store_part_path(s, p), t->name);
-        j->from[p] = t->data;
     }
     return GNN_OK;
 }
 
-static int declare_rows(struct gnn_rewrite_part *p, uint32_t t, const char *field,
-                        enum gnn_dtype dtype, uint64_t width, struct gnn_err *e)
+/* Rows of tensors what/T/FIELD, of which row and features are set; as those of to/T/FIELD. */
+static int declare_rows(struct gnn_rewrite_part *p, struct gnn_rewrite_job j, const char *what,
+                        const char *to, enum gnn_dtype dtype, uint64_t width, struct gnn_err *e)
 {
-    struct gnn_rewrite_job j = {.put = put_row, .type = t, .walk = t, .field = field};
-    uint64_t shape[2] = {owned_count(p, t), width};
+    const uint64_t shape[2] = {owned_count(p, j.type), width};
     bool fresh;
     j.row = gnn_dtype_bytes(dtype) * (size_t)(width ? width : 1);
-    if (gnn_rewrite_from(p->r, p, &j, &fresh, e) || (fresh && rows_find(p->r, &j, e)))
+    if (gnn_rewrite_from(p->r, p, &j, &fresh, e) || (fresh && rows_find(p->r, &j, what, e)) ||
+        gnn_rewrite_declare(p, j, dtype, width ? 2 : 1, shape, e, "%s/%s/%s", to,
+                            p->r->l->view->store->meta.schema.ntype[j.type].name, j.field)) {
+        gnn_rewrite_features_free(j.features);
         return e->code;
-    return gnn_rewrite_declare(p, j, dtype, width ? 2 : 1, shape, e, "node/%s/%s",
-                               p->r->l->view->store->meta.schema.ntype[t].name, field);
+    }
+    return GNN_OK;
+}
+
+/* A field, and its scales if the new store has some, which may differ from those of the input. */
+static int declare_field(struct gnn_rewrite_part *p, uint32_t t, uint32_t f, struct gnn_err *e)
+{
+    const struct gnn_field *from = &p->r->l->view->store->meta.schema.ntype[t].field[f],
+                           *to = &p->w.meta.schema.ntype[t].field[f];
+    const bool converts = from->dtype != to->dtype;
+    for (int scales = 0; scales < 1 + to->scaled; scales++) {
+        struct gnn_rewrite_job j = {.put = put_row, .type = t, .walk = t, .field = from->name};
+        if (converts && gnn_rewrite_features(&j, to, scales, e)) {
+            gnn_rewrite_features_free(j.features);
+            return e->code;
+        }
+        if (declare_rows(p, j, scales && !converts ? "scale" : "node", scales ? "scale" : "node",
+                         scales ? GNN_F32 : to->dtype, scales ? 0 : to->width, e))
+            return e->code;
+    }
+    return GNN_OK;
 }
 
 int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
 {
     struct gnn_store *s = p->r->l->view->store;
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
-    struct gnn_rewrite_job ids = {.put = put_original, .type = t, .walk = t};
+    struct gnn_rewrite_job ids = {.put = put_original, .type = t, .walk = t},
+                           key = {.put = put_row, .type = t, .walk = t, .field = "key"};
     uint64_t n = owned_count(p, t);
 
     p->fig->nodes += n;
     if (p->r->named && gnn_rewrite_declare(p, ids, GNN_U32, 1, &n, e, "node/%s/id", nt->name))
         return e->code;
     if (gnn_store_findf(s, 0, "node/%s/key", nt->name) &&
-        !gnn_field_find(nt->field, nt->nfields, "key") && declare_rows(p, t, "key", GNN_I64, 0, e))
+        !gnn_field_find(nt->field, nt->nfields, "key") &&
+        declare_rows(p, key, "node", "node", GNN_I64, 0, e))
         return e->code;
     if (gnn_store_findf(s, 0, "node/%s/name_offsets", nt->name) && declare_names(p, t, e))
         return e->code;
     for (uint32_t f = 0; f < nt->nfields; f++)
-        if (declare_rows(p, t, nt->field[f].name, nt->field[f].dtype, nt->field[f].width, e))
+        if (declare_field(p, t, f, e))
             return e->code;
     return GNN_OK;
 }

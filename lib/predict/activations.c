@@ -155,9 +155,7 @@ static int feature_rows(struct gnn_predict *p, struct gnn_table *t, const struct
     const struct gnn_ops *o = p->o.ops;
     float *y = t->data + first * t->width;
     float *to = t->near && o->async ? buffer : y;
-    struct gnn_tensor rows = x ? *x : (struct gnn_tensor){0};
-    if (x)
-        rows.data = (char *)x->data + at * t->width * gnn_dtype_bytes(x->dtype);
+    const struct gnn_tensor rows = x ? gnn_tensor_from(x, at) : (struct gnn_tensor){0};
     if (x && !gnn_tensor_floats(&rows, n * t->width, to))
         return gnn_fail(e, GNN_E_INPUT, "%s: features %s are not floating-point", p->s->path,
                         x->name);

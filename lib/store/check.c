@@ -75,6 +75,23 @@ static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
     return 0;
 }
 
+/* A field, whose tensor learns where the scales of its rows are. */
+static int check_field(struct gnn_store *s, uint32_t p, const struct gnn_ntype *nt,
+                       const struct gnn_field *f, uint64_t n, struct gnn_err *e)
+{
+    const struct gnn_tensor *x, *scale;
+    if (check_shape(s, p, (struct want){f->dtype, n, f->width, true, &x}, e, "node/%s/%s", nt->name,
+                    f->name))
+        return e->code;
+    if (!f->scaled)
+        return 0;
+    if (check_shape(s, p, (struct want){GNN_F32, n, 0, true, &scale}, e, "scale/%s/%s", nt->name,
+                    f->name))
+        return e->code;
+    ((struct gnn_tensor *)(uintptr_t)x)->scale = scale->data; /* the store's own */
+    return 0;
+}
+
 static int check_nodes(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
@@ -84,9 +101,7 @@ static int check_nodes(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_e
                     nt->name))
         return e->code;
     for (uint32_t i = 0; i < nt->nfields; i++) {
-        const struct gnn_field *f = &nt->field[i];
-        if (check_shape(s, p, (struct want){f->dtype, n, f->width, true, NULL}, e, "node/%s/%s",
-                        nt->name, f->name))
+        if (check_field(s, p, nt, &nt->field[i], n, e))
             return e->code;
     }
     if ((!gnn_field_find(nt->field, nt->nfields, "key") &&

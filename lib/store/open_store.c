@@ -43,7 +43,8 @@ static int zero_between(const struct gnn_part *p, uint64_t from, uint64_t to, st
     return 0;
 }
 
-/* Decodes the frame at *at; its entries go to *entry (heap). Moves *at past the frame. */
+/* Decodes the frame at *at; its entries go to *entry (heap). Moves *at past the frame. f->major is
+ * the one that the frame must have, or 0: one that stores may have. */
 static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, uint64_t seq,
                     struct gnb_frame *f, struct gnb_entry **entry, struct gnn_err *e)
 {
@@ -51,9 +52,12 @@ static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, 
         return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path,
                         (unsigned long long)p->bytes);
     const uint8_t *h = p->map + *at, *table = h + GNB_HEADER_BYTES;
+    const unsigned major = f->major;
     const char *text = gnn_gnb_frame_decode(f, h);
-    if (!text && f->major != GNB_MAJOR)
+    if (!text && f->major != GNB_MAJOR && f->major != GNB_MAJOR_SCALED)
         text = "a version of GNB that is not one of stores";
+    if (!text && major && f->major != major)
+        text = "is of another version than its HEADER";
     if (text)
         return fail_part(p, *at, text, e);
     /* Before anything is added to them: sizes in a damaged header can be any numbers. */
@@ -138,21 +142,35 @@ static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const str
     return 0;
 }
 
+/* The frame HEADER. f->major is then the one that the other frames must have. */
+static int read_meta(struct gnn_part *p, uint64_t *at, struct gnb_frame *f, struct gnb_entry **t,
+                     struct gnn_meta *meta, struct gnn_err *e)
+{
+    const uint8_t *data;
+    struct gnn_err why = {0};
+    int rc = frame_at(p, at, GNB_HEADER, 0, f, t, e);
+    if (!rc)
+        rc = one_tensor(p, 0, f, *t, "meta", GNN_U8, &data, e);
+    if (!rc && gnn_meta_from_text(meta, (const char *)data, (*t)->raw, &why))
+        rc = gnn_fail(e, (enum gnn_status)why.code, "%s: %s", p->path, why.msg);
+    if (rc)
+        return rc;
+    const unsigned major = gnn_meta_version(meta);
+    return f->major == major ? 0
+                             : fail_part(p, 0,
+                                         major == GNB_MAJOR
+                                             ? "stores without int8 features require version 1"
+                                             : "stores with int8 features require version 4",
+                                         e);
+}
+
 static int read_frames(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err *e)
 {
-    struct gnb_frame f;
+    struct gnb_frame f = {0};
     struct gnb_entry *t[3] = {0};
     const uint8_t *data;
     uint64_t at = 0, from;
-    int rc = frame_at(p, &at, GNB_HEADER, 0, &f, &t[0], e);
-    if (!rc)
-        rc = one_tensor(p, 0, &f, t[0], "meta", GNN_U8, &data, e);
-    if (!rc) {
-        struct gnn_err why = {0};
-        rc = gnn_meta_from_text(meta, (const char *)data, t[0]->raw, &why);
-        if (rc)
-            gnn_fail(e, (enum gnn_status)rc, "%s: %s", p->path, why.msg);
-    }
+    int rc = read_meta(p, &at, &f, &t[0], meta, e);
     from = at;
     if (!rc)
         rc = frame_at(p, &at, GNB_TENSORS, 1, &f, &t[1], e);

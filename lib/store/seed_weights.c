@@ -64,10 +64,8 @@ static int weigh_field(struct gnn_store *s, uint32_t type, const char *field, co
     int rc;
     for (; !(rc = next_member(s, type, field, ids, n, &q, e)); q.at++) {
         const struct gnn_tensor *x = q.x;
-        struct gnn_tensor one = *x;
+        const struct gnn_tensor one = gnn_tensor_from(x, q.row);
         float narrow;
-        one.data = (char *)x->data + q.row * gnn_dtype_bytes(x->dtype);
-        one.shape[0] = 1;
         w[q.at] = gnn_tensor_floats(&one, 1, &narrow)
                       ? (double)narrow
                       : gnn_label_value(x->data, (enum gnn_label_type)x->dtype, q.row);

@@ -41,15 +41,24 @@ struct gnn_part_writer {
 
 /* ---- encoding ---- */
 
+static struct gnb_frame frame_of(const struct gnn_meta *m, enum gnb_kind kind, uint32_t ntensors)
+{
+    static const uint64_t seq[] = {[GNB_HEADER] = 0, [GNB_TENSORS] = 1, [GNB_END] = 2};
+    return (struct gnb_frame){.kind = kind,
+                              .major = (uint16_t)gnn_meta_version(m),
+                              .ntensors = ntensors,
+                              .align = GNB_STORE_ALIGN,
+                              .seq = seq[kind]};
+}
+
 /* Encodes a frame of one tensor, header to padding, at the end of `out`. */
-static int encode_one(struct gnn_buf *out, uint64_t *used, enum gnb_kind kind, uint64_t seq,
+static int encode_one(struct gnn_buf *out, uint64_t *used, const struct gnb_frame *of,
                       const char *name, enum gnn_dtype dtype, uint64_t n, const void *data,
                       struct gnn_err *e)
 {
     struct gnb_entry t = {.t = {.name = name, .dtype = dtype, .ndim = 1, .shape = {n}},
                           .name_len = strlen(name)};
-    struct gnb_frame f = {
-        .kind = kind, .major = GNB_MAJOR, .ntensors = 1, .align = GNB_STORE_ALIGN, .seq = seq};
+    struct gnb_frame f = *of;
     t.raw = t.stored = n * gnn_dtype_bytes(dtype);
     t.sum = XXH3_64bits(data, t.raw);
     if (!gnn_gnb_layout(&f, &t))
@@ -72,7 +81,8 @@ static int header_bytes(const struct gnn_meta *m, struct gnn_buf *out, uint64_t 
     if (!text)
         return e->code;
     *used = 0;
-    int rc = encode_one(out, used, GNB_HEADER, 0, "meta", GNN_U8, strlen(text), text, e);
+    const struct gnb_frame f = frame_of(m, GNB_HEADER, 1);
+    int rc = encode_one(out, used, &f, "meta", GNN_U8, strlen(text), text, e);
     gnn_free(text);
     return rc;
 }
@@ -244,11 +254,7 @@ static int check_names(const struct gnn_part_writer *p, struct gnn_err *e)
 int gnn_part_layout(struct gnn_store_writer *w, struct gnn_err *e)
 {
     struct gnn_part_writer *p = w->part;
-    p->frame = (struct gnb_frame){.kind = GNB_TENSORS,
-                                  .major = GNB_MAJOR,
-                                  .ntensors = p->n,
-                                  .align = GNB_STORE_ALIGN,
-                                  .seq = 1};
+    p->frame = frame_of(&w->meta, GNB_TENSORS, p->n);
     if (check_names(p, e) ||
         gnn_buf_reserve(&p->entries, p->n, sizeof(struct gnb_entry), "tensor table", e))
         return e->code;
@@ -298,6 +304,7 @@ int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e)
         entry[i].sum = XXH3_64bits_digest(&t->sum);
     }
     uint64_t head = GNB_HEADER_BYTES + p->frame.table_bytes, used = 0;
+    const struct gnb_frame last = frame_of(&w->meta, GNB_END, 1);
     struct gnn_buf buf = {0};
     int rc = gnn_buf_reserve(&buf, head, 1, "tensor table", e);
     if (!rc) {
@@ -309,7 +316,7 @@ int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e)
     }
     uint64_t end = p->base + head + p->frame.payload_bytes, totals[2] = {2, end};
     if (!rc)
-        rc = encode_one(&buf, &used, GNB_END, 2, "totals", GNN_U64, 2, totals, e);
+        rc = encode_one(&buf, &used, &last, "totals", GNN_U64, 2, totals, e);
     if (!rc)
         rc = gnn_io_pwrite(&p->io, buf.data, used, end, e);
     gnn_buf_release(&buf);

@@ -362,13 +362,14 @@ static int check_same(struct gnn_reader *r, const struct gnn_meta *next, struct 
 }
 
 /* What is wrong with frames of this version for such batches, or NULL. */
-static const char *other_version(unsigned major, const struct gnn_sampling *s)
+static const char *other_version(unsigned major, const struct gnn_meta *m)
 {
     static const char *const batches[] = {
         [GNB_MAJOR] = "batches without trees, times, induced edges or links require version 1",
         [GNB_MAJOR_TREES] = "batches with trees, times or induced edges require version 2",
-        [GNB_MAJOR_LINKS] = "batches of links require version 3"};
-    const unsigned needed = gnn_sampling_version(s);
+        [GNB_MAJOR_LINKS] = "batches of links require version 3",
+        [GNB_MAJOR_SCALED] = "stores with int8 features require version 4"};
+    const unsigned needed = gnn_meta_version(m);
     return major == needed ? NULL : batches[needed];
 }
 
@@ -383,7 +384,7 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
     if (rc)
         return gnn_fail(e, (enum gnn_status)rc, "%s: %s", r->io.name, why.msg);
     const char *text = !meta.is_stream ? "this is a partition of a store, not a stream"
-                                       : other_version(r->major, &meta.sampling);
+                                       : other_version(r->major, &meta);
     if (text || r->have_meta) {
         rc = text ? fail_frame(r, r->start, text, e) : check_same(r, &meta, e);
         gnn_meta_release(&meta);

@@ -173,7 +173,7 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
                      const struct gnn_writer_opts *o, struct gnn_err *e)
 {
     *w = (struct gnn_writer){.zstd_level = o->zstd_level,
-                             .major = (uint16_t)gnn_sampling_version(&m->sampling)};
+                             .major = (uint16_t)gnn_meta_version(m)};
     gnn_io_init(&w->io, fd, name);
     int rc = gnn_buf_reserve(&w->out, OUT_BYTES, 1, "output", e);
     if (!rc)

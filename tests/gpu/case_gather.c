@@ -21,6 +21,7 @@ struct task {
     bool wide;     /* 64-bit ids */
     uint32_t bad;  /* ids in no part */
     bool uncounted;
+    bool packed; /* rows of the cache have their scales behind them */
 };
 struct gathered {
     struct task t;
@@ -53,7 +54,9 @@ static uint32_t nslots(const struct task *t)
 static struct gnn_gather_part part_of(const struct task *t, uint32_t first, uint32_t count,
                                       const char *data, const float *factor, uint32_t tier)
 {
-    return (struct gnn_gather_part){first, count, data + first * t->bytes, factor + first, tier};
+    const size_t step = t->packed ? gnn_gather_packed(t->bytes) : t->bytes;
+    return (struct gnn_gather_part){first, count, data + first * step,
+                                    t->packed ? NULL : factor + first, tier};
 }
 
 /* Part by part elsewhere, as stores and caches of several devices are. */
@@ -86,7 +89,8 @@ static void fill_cache(struct gathered *g)
     const struct task *t = &g->t;
     const char *all = g->whole.data;
     const uint32_t slots = nslots(t);
-    char *cache = bytes_at(slots * t->bytes, t->data_off);
+    const size_t step = t->packed ? gnn_gather_packed(t->bytes) : t->bytes;
+    char *cache = bytes_at(slots * step, t->data_off);
     float *factor = floats(slots);
     uint32_t *row = host(t->nrows * sizeof *row);
     g->slot = array(t->nrows, sizeof *g->slot);
@@ -99,8 +103,10 @@ static void fill_cache(struct gathered *g)
     }
     for (uint32_t s = 0; s < slots; s++) {
         g->slot[row[s]] = s;
-        memcpy(cache + s * t->bytes, all + row[s] * t->bytes, t->bytes);
+        memcpy(cache + s * step, all + row[s] * t->bytes, t->bytes);
         factor[s] = g->whole.scale[row[s]];
+        if (t->packed)
+            memcpy(cache + s * step + step - sizeof(float), &factor[s], sizeof(float));
     }
     for (uint32_t v = slots; v < t->nrows; v++) /* any number from there on means not cached */
         g->slot[row[v]] = v % 2 ? UINT32_MAX : slots;
@@ -179,7 +185,7 @@ static void count_here(const struct gathered *g, struct gnn_gather_count *c)
             if (s - g->cached[k].first < g->cached[k].count)
                 tier = g->cached[k].tier;
         c->rows[tier]++;
-        c->bytes[tier] += t->bytes + (t->cast == GNN_GATHER_I8_F32 ? sizeof(float) : 0);
+        c->bytes[tier] += t->bytes + (gnn_gather_scaled(t->cast) ? sizeof(float) : 0);
     }
 }
 
@@ -241,16 +247,19 @@ static void widths(void)
 static void casts(void)
 {
     static const size_t elements[] = {1, 2, 3, 4, 6, 25, 50, 100, 128, 301, 602, 1024};
-    for (unsigned cast = GNN_GATHER_F32_F16; cast <= GNN_GATHER_I8_F32; cast++) {
-        const size_t in = cast == GNN_GATHER_I8_F32 ? 1 : 4;
+    for (unsigned cast = GNN_GATHER_F32_F16; cast <= GNN_GATHER_I8_PACKED; cast++) {
+        const bool scaled = gnn_gather_scaled((enum gnn_gather_cast)cast);
+        const size_t in = scaled ? 1 : 4;
         for (size_t i = 0; i < COUNT(elements); i++)
-            for (int odd = 0; odd < 2; odd++) {
+            for (int odd = 0; odd < (scaled ? 3 : 2); odd++) {
                 struct task t = five_tiers((enum gnn_gather_cast)cast, elements[i] * in);
                 t.n = elements[i] > 200 ? 150 : 600 * size_scale;
                 t.nrows *= elements[i] > 200 ? 1 : size_scale;
                 t.bad = odd ? 5 : 0;
-                t.data_off = odd ? in * below(16) : 0;
+                t.data_off = odd == 1 ? in * below(16) : odd ? 4 * below(4) : 0;
                 t.out_off = odd ? (in == 4 ? 2 : 4) * below(8) : 0;
+                t.packed = odd == 2;
+                t.uncounted = cast == GNN_GATHER_I8_PACKED; /* caches are filled so */
                 gather(&t);
             }
         verdict("rows of 1 to 1024 elements, cast %u", cast);

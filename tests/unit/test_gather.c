@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels/gather.h: rows from parts, and the conversions bit by bit. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,9 +269,113 @@ static void widening(void)
        "gnn_gather_rows widens rows on the way (int8)");
 }
 
+/* Rows with their scales behind them, from an array and from rows that are so already, and narrower
+ * numbers of both. */
+static void packing(void)
+{
+    enum { N = 23, W = 37, STEP = 44, M = 60 };
+    static int8_t byte[N * W];
+    static float scale[N], wide[M * W];
+    static uint32_t once[N * STEP / 4], twice[M * STEP / 4], all[N], id[M];
+    static uint16_t half[M * W], want[M * W];
+    uint64_t s = 22;
+    unsigned wrong = 0;
+    for (int i = 0; i < N * W; i++)
+        byte[i] = (int8_t)toy_rand(&s);
+    for (uint32_t i = 0; i < N; i++) {
+        scale[i] = (float)(i + 1) / 7;
+        all[i] = i;
+    }
+    for (int i = 0; i < M; i++)
+        id[i] = (uint32_t)(toy_rand(&s) % N);
+    const struct gnn_gather_part stored = {0, N, byte, scale, 0}, packed = {0, N, once, NULL, 0};
+    struct gnn_gather g = {.part = &stored,
+                           .nparts = 1,
+                           .cast = GNN_GATHER_I8_PACKED,
+                           .bytes = W,
+                           .n = N,
+                           .id = all,
+                           .out = once};
+    wrong += gnn_gather_packed(W) != STEP || gnn_gather_rows(&g) != N;
+    g = (struct gnn_gather){
+        .part = &packed, .nparts = 1, .cast = g.cast, .bytes = W, .n = M, .id = id, .out = twice};
+    wrong += gnn_gather_rows(&g) != M;
+    for (uint32_t i = 0; i < M; i++) {
+        const char *row = (const char *)twice + i * STEP;
+        wrong += memcmp(row, byte + id[i] * W, W) || memcmp(row + W, "\0\0", 3) ||
+                 memcmp(row + 40, &scale[id[i]], 4);
+    }
+    ok(!wrong, "gnn_gather_rows packs rows of int8 with their scales");
+    for (int bf16 = 0; bf16 < 2; bf16++)
+        for (int k = 0; k < 2; k++) {
+            g.part = k ? &packed : &stored;
+            g.cast = GNN_GATHER_I8_F32;
+            g.out = wide;
+            wrong = gnn_gather_rows(&g) != M;
+            for (uint32_t i = 0; i < M * W; i++)
+                wrong += bits(wide[i]) !=
+                         bits((float)byte[id[i / W] * W + i % W] * scale[id[i / W]]);
+            (bf16 ? gnn_f32_to_bf16 : gnn_f32_to_f16)(wide, M * W, want);
+            g.cast = bf16 ? GNN_GATHER_I8_BF16 : GNN_GATHER_I8_F16;
+            g.out = half;
+            wrong += gnn_gather_rows(&g) != M || memcmp(half, want, sizeof half);
+            ok(!wrong, "gnn_gather_rows widens %s rows of int8 to f32, and to %s",
+               k ? "packed" : "stored", bf16 ? "bf16" : "f16");
+        }
+}
+
+/* A row as the format asks for it. */
+static unsigned quantised_badly(const float *x, uint32_t n)
+{
+    int8_t q[64];
+    double most = 0;
+    unsigned wrong = 0;
+    const float scale = gnn_f32_to_i8(x, n, q);
+    for (uint32_t i = 0; i < n; i++)
+        most = fmax(most, fabs((double)x[i]));
+    wrong += !(scale >= 0) || isinf(scale * 127) || (scale > 0) != (most > 0);
+    if (most >= 0x1p-120 && most < 0x1p127) /* further out, the scale is no quotient of f32 */
+        wrong += scale != (float)most / 127;
+    for (uint32_t i = 0; i < n; i++)
+        wrong += scale > 0 ? q[i] != rint((double)x[i] / (double)scale) : q[i] != 0;
+    return wrong;
+}
+
+static void quantising(void)
+{
+    static const float ends[] = {0,         -0.0f,   1,          -1,         FLT_MAX,  -FLT_MAX,
+                                 0x1p-149f, 0x1p-148f, 190 * 0x1p-149f, 0x1p-126f, 0x1p-140f, 3e38f};
+    float x[64];
+    uint64_t s = 23;
+    unsigned wrong = 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+            wrong += quantised_badly((float[]){ends[i], ends[k], ends[i] / 3}, 3);
+    for (uint32_t k = 1; k < 4000; k++) {
+        /* Among them such as lie in the middle of two. */
+        for (uint32_t i = 0; i < 64; i++)
+            x[i] = k % 2 ? (float)((int64_t)(toy_rand(&s) % 509) - 254) / 2
+                         : (float)ldexp((double)(int32_t)toy_rand(&s), (int)(k % 200) - 150);
+        if (k % 2)
+            x[k % 64 % (1 + k % 64)] = 127;
+        wrong += quantised_badly(x, 1 + k % 64);
+    }
+    ok(!wrong, "gnn_f32_to_i8 rounds to the nearest, ties to even (%u wrong)", wrong);
+    int8_t q[64];
+    wrong = 0;
+    for (int i = 0; i < 64; i++) {
+        memset(x, 0, sizeof x);
+        x[i] = i % 2 ? NAN : i % 4 ? INFINITY : -INFINITY;
+        wrong += isnan(gnn_f32_to_i8(x, 64, q)) ? 0 : 1;
+    }
+    ok(!wrong, "gnn_f32_to_i8 refuses NaN and infinity");
+}
+
 int main(void)
 {
     conversions();
+    packing();
+    quantising();
     rows();
     widening();
     return tap_done();

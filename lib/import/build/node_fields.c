@@ -8,17 +8,19 @@
 #include "lib/import/build/scaling.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
+#include "lib/data/int8_rows.h"
 
 struct rows_arg {
     const struct gnn_import_opts *o;
     struct gnn_store_writer *w;
     const char *name; /* of the data set */
-    uint32_t id;
+    uint32_t id, scale_id;
     uint64_t values, rows, limit; /* a row's values; rows so far and expected */
     enum gnn_dtype in, out;
     const double *standard; /* of the store's field */
     float *largest;         /* [values] absolute values of the columns of features; or NULL */
-    struct gnn_buf buf, scaled;
+    double error;           /* as in struct gnn_import_columns */
+    struct gnn_buf buf, scaled, scale;
 };
 
 static void note_largest(struct rows_arg *a, const float *v, uint64_t n)
@@ -84,6 +86,34 @@ static int widen_times(struct rows_arg *a, const int64_t *v, uint64_t n, struct 
     return GNN_OK;
 }
 
+/* n rows as int8, whose scales are written. */
+static int quantise_rows(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
+{
+    if (gnn_buf_reserve(&a->buf, n * a->values, 1, "converted features", e) ||
+        gnn_buf_reserve(&a->scale, n, sizeof(float), "scales of features", e))
+        return e->code;
+    float *scale = a->scale.data;
+    for (uint64_t i = 0; i < n; i++, v += a->values) {
+        scale[i] = gnn_int8_row(v, a->values, (int8_t *)a->buf.data + i * a->values, &a->error);
+        if (isnan(scale[i])) {
+            const uint64_t c = gnn_int8_odd(v);
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: features, row %llu, column %llu: %g is not finite, and has no int8",
+                            a->name, (unsigned long long)(a->rows + i + 1),
+                            (unsigned long long)(c + 1), (double)v[c]);
+        }
+    }
+    return gnn_part_write(a->w, a->scale_id, scale, n * sizeof *scale, e);
+}
+
+/* The rows in the store's type, in a->buf. */
+static int convert_rows(struct rows_arg *a, const void *rows, uint64_t n, struct gnn_err *e)
+{
+    return a->in == GNN_I64    ? widen_times(a, rows, n * a->values, e)
+           : a->out == GNN_I8 ? quantise_rows(a, rows, n, e)
+                               : narrow_values(a, rows, n * a->values, e);
+}
+
 static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e)
 {
     struct rows_arg *a = arg;
@@ -99,8 +129,7 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
         rows = a->scaled.data;
     }
     if (a->in != a->out) {
-        int rc =
-            a->in == GNN_I64 ? widen_times(a, rows, values, e) : narrow_values(a, rows, values, e);
+        int rc = convert_rows(a, rows, n, e);
         if (rc)
             return rc;
         rows = a->buf.data;
@@ -118,15 +147,16 @@ static void take_spread(const struct rows_arg *a, struct gnn_import_columns *s)
     for (uint64_t c = 0; c < a->values; c++) {
         const float v = a->largest[c];
         if (v > s->most)
-            *s = (struct gnn_import_columns){v, s->least, c, s->narrow};
+            *s = (struct gnn_import_columns){v, s->least, 0, c, s->narrow};
         if (v > 0 && (v < s->least || !(s->least > 0)))
-            *s = (struct gnn_import_columns){s->most, v, s->wide, c};
+            *s = (struct gnn_import_columns){s->most, v, 0, s->wide, c};
     }
 }
 
 int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint32_t ntype,
                    uint32_t field, const struct gnn_field *to, struct gnn_store_writer *w,
-                   uint32_t id, struct gnn_import_columns *spread, struct gnn_err *e)
+                   uint32_t id, uint32_t scale_id, struct gnn_import_columns *spread,
+                   struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &d->schema.ntype[ntype];
     const struct gnn_field *f = &nt->field[field];
@@ -134,6 +164,7 @@ int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint3
                          .w = w,
                          .name = d->name,
                          .id = id,
+                         .scale_id = scale_id,
                          .limit = nt->count,
                          .values = gnn_field_columns(f),
                          .in = f->dtype,
@@ -143,10 +174,13 @@ int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint3
     if (features && !(a.largest = gnn_alloc_zero(a.values, sizeof *a.largest, "columns", e)))
         return GNN_E_NOMEM;
     int rc = d->ops->rows(d, ntype, field, write_rows, &a, e);
-    if (features)
+    if (features) {
         take_spread(&a, spread);
+        spread->error = a.error;
+    }
     gnn_free(a.largest);
     gnn_buf_release(&a.scaled);
+    gnn_buf_release(&a.scale);
     if (!rc && a.rows != nt->count)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %s/%s: %llu row%s for %llu node%s", d->name, nt->name,
                       f->name, (unsigned long long)a.rows, gnn_plural(a.rows),
