@@ -99,8 +99,8 @@ static struct gnn_view_row rows_of(const struct gnn_view *v, bool edge, uint32_t
     return r;
 }
 
-/* A field of nodes, or of edges, whose owner is called so. */
-static int same_field(struct gnn_view *a, struct gnn_view *b, bool edge, uint32_t t,
+/* The tensors what/OWNER/FIELD: of nodes, or of edges. */
+static int same_field(struct gnn_view *a, struct gnn_view *b, const char *what, uint32_t t,
                       const char *owner, const struct gnn_field *f, struct gnn_diff *d,
                       struct gnn_err *e)
 {
@@ -109,8 +109,9 @@ static int same_field(struct gnn_view *a, struct gnn_view *b, bool edge, uint32_
     const size_t row = gnn_dtype_bytes(f->dtype) * (size_t)per;
     struct pair x = {0};
     char name[GNN_NAME_MAX + 1], where[GNN_NAME_MAX + 64];
+    const bool edge = !strcmp(what, "edge");
 
-    snprintf(name, sizeof name, "%s/%s/%s", edge ? "edge" : "node", owner, f->name);
+    snprintf(name, sizeof name, "%s/%s/%s", what, owner, f->name);
     int rc = pair_init(&x, a, b, name, d, e);
     if (!rc && !d->differ && x.a[0] && !edge)
         rc = rows_fit(a, t, x.a, row, e) || rows_fit(b, t, x.b, row, e) ? e->code : 0;
@@ -176,9 +177,13 @@ static int same_nodes(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct
     const struct gnn_ntype *nt = &a->store->meta.schema.ntype[t];
     int rc = GNN_OK;
     if (!gnn_field_find(nt->field, nt->nfields, "key"))
-        rc = same_field(a, b, false, t, nt->name, &key, d, e);
-    for (uint32_t f = 0; !rc && !d->differ && f < nt->nfields; f++)
-        rc = same_field(a, b, false, t, nt->name, &nt->field[f], d, e);
+        rc = same_field(a, b, "node", t, nt->name, &key, d, e);
+    for (uint32_t f = 0; !rc && !d->differ && f < nt->nfields; f++) {
+        const struct gnn_field scale = {.name = nt->field[f].name, .dtype = GNN_F32};
+        rc = same_field(a, b, "node", t, nt->name, &nt->field[f], d, e);
+        if (!rc && !d->differ && nt->field[f].scaled)
+            rc = same_field(a, b, "scale", t, nt->name, &scale, d, e);
+    }
     if (!rc && !d->differ)
         rc = same_names(a, b, t, d, e);
     return rc;
@@ -318,7 +323,7 @@ int gnn_same_graph(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d, s
         gnn_etype_key(sc, et, key, sizeof key);
         rc = same_adjacency(a, b, et, key, d, e);
         for (uint32_t f = 0; !rc && !d->differ && f < sc->etype[et].nfields; f++)
-            rc = same_field(a, b, true, et, key, &sc->etype[et].field[f], d, e);
+            rc = same_field(a, b, "edge", et, key, &sc->etype[et].field[f], d, e);
     }
     if (!rc && !d->differ)
         rc = same_sets(a, b, d, e);

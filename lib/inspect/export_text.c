@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/inspect/graph_arrays.h"
+#include "lib/inspect/value.h"
 #include "lib/store/names.h"
 
 struct text {
@@ -24,7 +25,9 @@ int gnn_text_row(struct gnn_table_out *t, const struct gnn_field *f, const struc
     for (uint64_t i = 0; !rc && i < per; i++) {
         rc = gnn_csv_text(&t->csv, ",", e);
         if (!rc)
-            rc = gnn_csv_element(&t->csv, data->dtype, data->data, row * per + i, e);
+            rc = data->scale
+                     ? gnn_csv_number(&t->csv, (float)gnn_element(data, row * per + i), e)
+                     : gnn_csv_element(&t->csv, data->dtype, data->data, row * per + i, e);
     }
     return rc;
 }

@@ -168,7 +168,7 @@ static enum gnn_dtype type_of(const struct gnn_schema *c, bool edges, const stru
 {
     const bool classes = !edges && !strcmp(f->name, "y") && f->dtype == GNN_I32 &&
                          (c->task == GNN_TASK_MULTICLASS || c->task == GNN_TASK_BINARY);
-    return classes ? GNN_I64 : f->dtype == GNN_BF16 ? GNN_F32 : f->dtype;
+    return classes ? GNN_I64 : f->dtype == GNN_BF16 || f->scaled ? GNN_F32 : f->dtype;
 }
 
 const struct gnn_tensor **gnn_graph_array_parts(struct gnn_view *v, bool edges, uint32_t type,
@@ -217,6 +217,8 @@ static int add_field(struct gnn_graph_arrays *g, bool edges, uint32_t type,
     a->out.write = gnn_graph_write_rows;
     if (f->standard)
         leave_out(g, "means and scales of standardized fields");
+    if (f->scaled)
+        leave_out(g, "that x is int8 with scales (as f32 here; --raw has both)");
     if (!names_field(name, f->name)) {
         char what[GNN_WORD_MAX + 64];
         snprintf(what, sizeof what, "what '%s' means (gnn-import reads %s)", f->name,

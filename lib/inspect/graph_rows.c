@@ -2,6 +2,7 @@
 /* The elements of a graph's arrays, in pieces: memory does not grow with the store. */
 #include <string.h>
 
+#include "kernels/half.h"
 #include "lib/base/mem.h"
 #include "lib/inspect/graph_arrays.h"
 
@@ -122,6 +123,22 @@ int gnn_graph_write_ends(const struct gnn_array_out *a, const struct gnn_bytes_t
     return end_pieces(&p, rc, e);
 }
 
+/* Rows [from, from + n) of a field of nodes, as what they stand for. */
+static int put_scaled(struct piece *p, const struct gnn_tensor *t, uint64_t from, uint64_t n,
+                      uint64_t per, struct gnn_err *e)
+{
+    const int8_t *row = (const int8_t *)t->data + from * per;
+    float v[256];
+    int rc = GNN_OK;
+    for (uint64_t i = from; !rc && i < from + n; i++)
+        for (uint64_t c = 0, k; !rc && c < per; c += k, row += k) {
+            k = per - c < 256 ? per - c : 256;
+            gnn_i8_to_f32(row, k, t->scale[i], v);
+            rc = put_block(p, GNN_F32, GNN_F32, (const char *)v, k, e);
+        }
+    return rc;
+}
+
 /* Where the store has the nodes in their original order: part by part. */
 static int put_parts(struct piece *p, const struct gnn_graph_array *g, uint64_t per,
                      struct gnn_err *e)
@@ -130,7 +147,9 @@ static int put_parts(struct piece *p, const struct gnn_graph_array *g, uint64_t 
     const enum gnn_dtype from = g->part[0]->dtype;
     int rc = GNN_OK;
     for (uint32_t k = 0; !rc && k < s->nparts; k++)
-        rc = put_block(p, from, g->out.dtype, g->part[k]->data, g->part[k]->shape[0] * per, e);
+        rc = g->part[k]->scale ? put_scaled(p, g->part[k], 0, g->part[k]->shape[0], per, e)
+                               : put_block(p, from, g->out.dtype, g->part[k]->data,
+                                           g->part[k]->shape[0] * per, e);
     return rc;
 }
 
@@ -144,6 +163,8 @@ static int put_rows_of(struct piece *p, const struct gnn_graph_array *g, uint64_
     else
         row.first = gnn_view_locate(g->view, g->type, node, &row.part);
     const struct gnn_tensor *t = g->part[row.part];
+    if (t->scale)
+        return put_scaled(p, t, row.first, row.n, per, e);
     const char *data = (const char *)t->data + row.first * per * gnn_dtype_bytes(t->dtype);
     return put_block(p, t->dtype, g->out.dtype, data, row.n * per, e);
 }

@@ -146,7 +146,7 @@ static void range_add(struct range *r, uint64_t columns, const struct gnn_tensor
         return;
     for (uint64_t i = 0; i < n; i += columns)
         for (uint64_t c = 0; c < columns && i + c < n; c++)
-            add_value(&r[c], gnn_value(t->dtype, t->data, i + c), label);
+            add_value(&r[c], gnn_element(t, i + c), label);
 }
 
 static void range_merge(struct range *r, const struct range *other)

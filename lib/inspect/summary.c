@@ -13,7 +13,7 @@ static json_t *report_fields(const struct gnn_field *f, uint32_t n, bool *bad)
     json_t *a = json_array();
     for (uint32_t i = 0; a && i < n; i++) {
         json_t *o = json_pack("{s:s, s:s, s:o, s:o*}", "name", f[i].name, "dtype",
-                              gnn_dtype_name(f[i].dtype), "width", report_num(f[i].width),
+                              gnn_field_type(&f[i]), "width", report_num(f[i].width),
                               "standardized", f[i].standard ? json_true() : NULL);
         report_push(a, o, bad);
     }

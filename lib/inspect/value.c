@@ -13,6 +13,14 @@ double gnn_value(enum gnn_dtype d, const void *data, uint64_t i)
     return x;
 }
 
+double gnn_element(const struct gnn_tensor *t, uint64_t i)
+{
+    if (!t->scale)
+        return gnn_value(t->dtype, t->data, i);
+    const uint64_t width = t->ndim > 1 ? t->shape[1] : 1;
+    return (double)((float)((const int8_t *)t->data)[i] * t->scale[i / width]);
+}
+
 const char *gnn_value_text(enum gnn_dtype d, const void *data, uint64_t i, char *out,
                            size_t capacity)
 {

@@ -45,7 +45,7 @@ def read_frame(f, first):
     must(len(head) == 64, "cut short in a frame header")
     magic, major, _, kind, ntensors, seq, ntable, npayload, align, r1, r2, total = HEAD.unpack(head)
     must(magic == MAGIC, "no GNB")
-    must(major in (1, 2, 3), "major version")
+    must(major in (1, 2, 3, 4), "major version")
     must(kind in (HEADER, BATCH, TENSORS, END) and align in (64, 4096), "kind or alignment")
     must(r1 == 0 and r2 == 0 and ntensors <= 16384 and ntable <= 64 << 20, "header out of limits")
     must(seq == first, "sequence")

@@ -9,6 +9,8 @@ import numpy as np
 def version(header):
     """The version of the frames."""
     sampling = header.get("sampling", {})
+    if any(f.get("scaled") for t in header["schema"]["node_types"] for f in t["fields"]):
+        return 4
     return 3 if "links" in sampling else 1 + any(bool(sampling.get(key)) for key in ("disjoint", "time", "induced"))
 
 

@@ -148,7 +148,9 @@ class Frames:
             header = json.loads(meta.tobytes())
             drawn = header.get("sampling", {})
             version = 3 if "links" in drawn else 1 + any(drawn.get(key) for key in ("disjoint", "time", "induced"))
-            header["schema"]["node_types"], header["identity"]
+            if any(f.get("scaled") for t in header["schema"]["node_types"] for f in t["fields"]):
+                version = 4
+            header["identity"]
         except (ValueError, KeyError, TypeError, AttributeError) as why:
             self._fail(f"the header is not the JSON of gnb(5): {why}")
         if frame.major != version:
@@ -193,8 +195,8 @@ class Frames:
         magic, major, _, kind, tensors, seq, ntable, npayload, align, r1, r2, total = _HEAD.unpack(head)
         if magic != MAGIC:
             self._fail(f"no GNB: it begins with {magic!r}, not {MAGIC!r}")
-        if major not in (1, 2, 3):
-            self._fail(f"version {major} of GNB: this reader knows 1 to 3; a newer gnn-tools reads it")
+        if major not in (1, 2, 3, 4):
+            self._fail(f"version {major} of GNB: this reader knows 1 to 4; a newer gnn-tools reads it")
         if self._seq and major != self._major:
             self._fail(f"version {major} in a stream of version {self._major}")
         if kind not in (HEADER, BATCH, TENSORS, END) or align not in (64, 4096) or r1 or r2 or tensors > 16384:

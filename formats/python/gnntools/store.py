@@ -87,7 +87,10 @@ class Adj(NamedTuple):
 
 
 class Rows:
-    """The rows of a field, `store.x`: indexing by ids, a mask or a tensor gives a copy of rows, in kind."""
+    """The rows of a field, `store.x`: indexing by ids, a mask or a tensor gives a copy of rows, in kind.
+
+    Rows that are stored as int8 with scales are given as the float32 that they stand for.
+    """
 
     def __init__(self, store: Store, name: str):
         self._store, self.name = store, name.partition("/")[2]
@@ -95,6 +98,13 @@ class Rows:
         self._book = np.cumsum([0, *map(len, self._parts)])
         first = self._parts[0]
         self.shape, self.dtype = (int(self._book[-1]), *first.shape[1:]), first.dtype
+        scale = "scale/" + self.name if name.startswith("node/") else ""
+        self._scale = np.concatenate(store.arrays(scale)) if scale in store.parts[0].arrays else None
+        if self._scale is not None:
+            self.dtype = np.dtype(np.float32)
+
+    def _widened(self, rows: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        return rows * scale.reshape(-1, *[1] * (rows.ndim - 1))
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -102,7 +112,7 @@ class Rows:
     def __getitem__(self, ids: Ids) -> Any:
         tensor = is_tensor(ids)
         ids = id_array(ids, self.shape[0], self.name)
-        out = np.empty((len(ids), *self.shape[1:]), self.dtype)
+        out = np.empty((len(ids), *self.shape[1:]), self._parts[0].dtype)
         if len(self._parts) == 1:
             self._store.parts[0].check()
             _take(self._parts[0], ids, out)
@@ -113,12 +123,14 @@ class Rows:
                 if len(mine):
                     self._store.parts[p].check()
                     out[mine] = rows[ids[mine] - self._book[p]]
+        if self._scale is not None:
+            out = self._widened(out, self._scale[ids])
         return as_tensor(out, self.bf16) if tensor else out
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         self._store.check()
         whole = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
-        return np.array(whole, dtype)
+        return np.array(whole if self._scale is None else self._widened(whole, self._scale), dtype)
 
 
 def as_tensor(a: np.ndarray, bf16: bool = False) -> Any:
