@@ -45,8 +45,8 @@ check "streams of trees are of version 2" test "$(od -An -tu2 -j4 -N2 whole)" -e
 check "other streams are of version 1" test "$(od -An -tu2 -j4 -N2 plain)" -eq 1
 (head -c 4 whole; printf '\001'; tail -c +6 whole) >old
 status 3 "a stream of trees of version 1 is refused" gnn-inspect --verify old
-(head -c 4 whole; printf '\004'; tail -c +6 whole) >new
-status 3 "a stream of version 4 is refused" gnn-inspect --verify new
+(head -c 4 whole; printf '\005'; tail -c +6 whole) >new
+status 3 "a stream of version 5 is refused" gnn-inspect --verify new
 mv err said
 check "and the message says that it is newer" grep -q newer said
 
