@@ -130,9 +130,9 @@ struct gnn_cuda_gather {
     const uint32_t *slot;
     uint64_t nslots; /* ids from here on are not cached */
     enum gnn_gather_cast cast;
-    /* of a stored row, its scale not counted, at most 2^30. Data is aligned to its elements if cast,
-     * packed rows to 4 bytes, and else as it comes; out as well. Multiples of 16 bytes, aligned to
-     * 16, travel fastest */
+    /* of a stored row, its scale not counted, at most 2^30. Data is aligned to its elements if
+     * cast, packed rows to 4 bytes, and else as it comes; out as well. Multiples of 16 bytes,
+     * aligned to 16, travel fastest */
     size_t bytes;
     const uint32_t *n; /* rows wanted, if not more than capacity; NULL: capacity */
     uint64_t capacity; /* of id and out, at most 2^40 */

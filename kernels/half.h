@@ -21,8 +21,9 @@ void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out);
 void gnn_i8_to_f32(const int8_t *in, uint64_t n, float scale, float *out);
 void gnn_i8_to_f16(const int8_t *in, uint64_t n, float scale, uint16_t *out);
 void gnn_i8_to_bf16(const int8_t *in, uint64_t n, float scale, uint16_t *out);
-/* A row to int8: out[i] = in[i] / scale to the nearest, ties to even. Returns the scale, the largest
- * magnitude / 127, or 0 for a row of zeros; NaN, and out is unfinished, where not all is finite. */
+/* A row to int8: out[i] = in[i] / scale to the nearest, ties to even. Returns the scale, the
+ * largest magnitude / 127, or 0 for a row of zeros; NaN, and out is unfinished, where not all is
+ * finite. */
 float gnn_f32_to_i8(const float *in, uint64_t n, int8_t *out);
 
 /* Widening on a device, of the caller's device-visible memory; only puts kernels on the stream (a

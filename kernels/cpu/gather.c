@@ -37,8 +37,7 @@ static inline const char *row_at(const struct gnn_gather *g, uint64_t v, const f
         return NULL;
     const char *row = (const char *)a->data + v * gnn_gather_step(g->cast, a, g->bytes);
     if (gnn_gather_scaled(g->cast)) {
-        *scale = a->scale ? a->scale + v
-                          : (const void *)(row + gnn_gather_packed_scale(g->bytes));
+        *scale = a->scale ? a->scale + v : (const void *)(row + gnn_gather_packed_scale(g->bytes));
         __builtin_prefetch(*scale);
     }
     return row;

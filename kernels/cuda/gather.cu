@@ -237,8 +237,8 @@ __device__ __forceinline__ const gnn_gather_part *find_row(const gnn_cuda_gather
 }
 
 /* The scale of a row that lies at `row`. */
-__device__ __forceinline__ float scale_at(const gnn_gather_part *p, uint64_t place,
-                                          const char *row, size_t bytes)
+__device__ __forceinline__ float scale_at(const gnn_gather_part *p, uint64_t place, const char *row,
+                                          size_t bytes)
 {
     return __ldg(p->scale ? p->scale + place
                           : (const float *)(const void *)(row + gnn_gather_packed_scale(bytes)));
@@ -345,7 +345,8 @@ __global__ void __launch_bounds__(THREADS, GNN_CUDA_GATHER_BLOCKS)
         third = next;
     }
     if (g.count)
-        add_counts(g.count, tally, g.bytes + (gnn_gather_scaled((gnn_gather_cast)CAST) ? sizeof(float) : 0), s);
+        add_counts(g.count, tally,
+                   g.bytes + (gnn_gather_scaled((gnn_gather_cast)CAST) ? sizeof(float) : 0), s);
 }
 
 template <int CAST> void launch(const gnn_cuda_gather *g, void *stream)
@@ -363,7 +364,8 @@ template <int CAST> void launch(const gnn_cuda_gather *g, void *stream)
     const uint64_t tiles = (g->capacity + s.least - 1) / s.least;
     const unsigned grid =
         g->blocks ? (unsigned)min((uint64_t)g->blocks, tiles) : gnn_grid(tiles, 1);
-    const size_t shared = gnn_gather_scaled((gnn_gather_cast)CAST) ? sizeof(Shared) : offsetof(Shared, scale);
+    const size_t shared =
+        gnn_gather_scaled((gnn_gather_cast)CAST) ? sizeof(Shared) : offsetof(Shared, scale);
     GNN_LAUNCH(gather_rows<CAST>, grid, THREADS, shared, stream, *g, s);
 }
 

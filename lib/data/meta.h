@@ -439,7 +439,7 @@ static inline const char *gnn_meta_graph(const struct gnn_meta *m)
 static inline unsigned gnn_meta_version(const struct gnn_meta *m)
 {
     return gnn_schema_is_scaled(&m->schema) ? (unsigned)GNB_MAJOR_SCALED
-                                             : gnn_sampling_version(&m->sampling);
+                                            : gnn_sampling_version(&m->sampling);
 }
 /* GNN_E_INPUT: says why batches with the header b do not fit the store at `path` with the header s.
  */

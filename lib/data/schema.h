@@ -40,17 +40,17 @@ struct gnn_field {
     /* [2][columns] means, then scales, of a node field: v of the data set is stored as
      * (v - mean) / scale. NULL: values are as in the data set. */
     double *standard;
-    /* Of a node field of int8: each row has a scale, in the tensor scale/T/FIELD, and stands for
-     * element * scale, which is what batches have. */
+    /* Each row of a node field of int8 has a scale, in the tensor scale/T/FIELD, and stands for
+     * element * scale, as batches have it. */
     bool scaled;
 };
 
-/* Whether values are real numbers, of which batches may have another type than the store. */
+/* Is the field one of real numbers, of which batches may have another type than the store? */
 static inline bool gnn_field_is_real(const struct gnn_field *f)
 {
     return f->scaled || f->dtype >= GNN_F16;
 }
-/* The type of the numbers that the store's rows stand for. */
+/* Type of the numbers that the store's rows stand for. */
 static inline enum gnn_dtype gnn_field_stands_for(const struct gnn_field *f)
 {
     return f->scaled ? GNN_F32 : f->dtype;

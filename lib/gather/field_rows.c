@@ -50,11 +50,10 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
         if (!t)
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/%s' is missing",
                             gnn_store_part_path(s, p), name, f->name);
-        j->part[p] =
-            (struct gnn_gather_part){.first = s->book[type][p],
-                                     .count = gnn_store_owned(s, p, type),
-                                     .data = t->data,
-                                     .scale = t->scale};
+        j->part[p] = (struct gnn_gather_part){.first = s->book[type][p],
+                                              .count = gnn_store_owned(s, p, type),
+                                              .data = t->data,
+                                              .scale = t->scale};
         read_at_random(s, t);
     }
     return 0;

@@ -40,9 +40,8 @@ void gnn_gather_job_release(struct gather_job *j);
  * batch. */
 size_t gnn_gather_job_bytes(const struct gather_job *j);
 enum gnn_gather_cast gnn_gather_job_cast(const struct gather_job *j);
-/* A row that travels to another rank, or is copied into a cache, becomes narrow before, where it is
- * read, and wide after, where it arrives: int8 travels packed with its scale. What happens to it on
- * both ways. */
+/* Conversions of a row that travels to another rank, or is copied into a cache: where it is read,
+ * where it may become narrow, and where it arrives. int8 travels packed with its scale. */
 enum gnn_gather_cast gnn_gather_job_sent(const struct gather_job *j);
 enum gnn_gather_cast gnn_gather_job_then(const struct gather_job *j);
 /* Bytes of a row as it travels. */

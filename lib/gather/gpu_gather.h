@@ -25,9 +25,9 @@ struct gather_table {
     const struct gather_job *job;
     bool staged;  /* rows come with the batch, through a staging buffer: some are other ranks' */
     size_t bytes; /* of a row, its scale not counted; of a staged one that is narrow, as it comes */
-    enum gnn_gather_cast cast; /* into batches; */
-    enum gnn_gather_cast keep; /* into caches, */
-    size_t kept;               /* where a row has so many bytes */
+    enum gnn_gather_cast cast;    /* into batches; */
+    enum gnn_gather_cast keep;    /* into caches, */
+    size_t kept;                  /* where a row has so many bytes */
     struct gnn_gather_part *part; /* [nparts] at addresses that devices read, once opened */
     uint32_t opened;              /* parts that are */
     /* with several ranks: replicated remote rows, at such an address, or NULL */

@@ -182,8 +182,7 @@ static void lay_out(const struct sharding *s, struct clique *c)
             if (is_held(s, c, i)) {
                 const struct gather_table *t = &s->x->table[i];
                 c->exported_bytes[m] +=
-                    (gnn_placement_rows(&c->placement[t->job->type], m + 1) * t->kept + ALIGN -
-                     1) /
+                    (gnn_placement_rows(&c->placement[t->job->type], m + 1) * t->kept + ALIGN - 1) /
                     ALIGN * ALIGN;
             }
         }

@@ -292,9 +292,8 @@ static int bring_features(struct gnn_full *f, struct full_part *p, uint32_t t,
         return 0;
     const uint64_t n = x->shape[0];
     int rc = bring_rows(f, p, t, x->data, n, bytes / n, &p->features[t], e);
-    return rc || !x->scale
-               ? rc
-               : bring_rows(f, p, t, x->scale, n, sizeof *x->scale, &p->scales[t], e);
+    return rc || !x->scale ? rc
+                           : bring_rows(f, p, t, x->scale, n, sizeof *x->scale, &p->scales[t], e);
 }
 
 static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,

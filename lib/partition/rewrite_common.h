@@ -79,7 +79,7 @@ struct gnn_rewrite_job {
     size_t row;        /* bytes of a row */
     const void **from; /* two pointers per input part; not owned. Of features, the tensors */
     struct gnn_features *features; /* that are converted, or NULL */
-    uint64_t bytes;    /* of the tensor: large ones are written first */
+    uint64_t bytes;                /* of the tensor: large ones are written first */
     struct gnn_sink sink;
 };
 

@@ -116,8 +116,8 @@ static int declare_names(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err 
     return GNN_OK;
 }
 
-static int rows_find(const struct gnn_rewrite *r, const struct gnn_rewrite_job *j,
-                     const char *what, struct gnn_err *e)
+static int rows_find(const struct gnn_rewrite *r, const struct gnn_rewrite_job *j, const char *what,
+                     struct gnn_err *e)
 {
     struct gnn_store *s = r->l->view->store;
     for (uint32_t p = 0; p < s->nparts; p++) {

@@ -156,12 +156,12 @@ static int read_meta(struct gnn_part *p, uint64_t *at, struct gnb_frame *f, stru
     if (rc)
         return rc;
     const unsigned major = gnn_meta_version(meta);
-    return f->major == major ? 0
-                             : fail_part(p, 0,
-                                         major == GNB_MAJOR
-                                             ? "stores without int8 features require version 1"
-                                             : "stores with int8 features require version 4",
-                                         e);
+    return f->major == major
+               ? 0
+               : fail_part(p, 0,
+                           major == GNB_MAJOR ? "stores without int8 features require version 1"
+                                              : "stores with int8 features require version 4",
+                           e);
 }
 
 static int read_frames(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err *e)

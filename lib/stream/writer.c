@@ -172,8 +172,7 @@ static int flush_buffer(struct gnn_writer *w, struct gnn_err *e)
 int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struct gnn_meta *m,
                      const struct gnn_writer_opts *o, struct gnn_err *e)
 {
-    *w = (struct gnn_writer){.zstd_level = o->zstd_level,
-                             .major = (uint16_t)gnn_meta_version(m)};
+    *w = (struct gnn_writer){.zstd_level = o->zstd_level, .major = (uint16_t)gnn_meta_version(m)};
     gnn_io_init(&w->io, fd, name);
     int rc = gnn_buf_reserve(&w->out, OUT_BYTES, 1, "output", e);
     if (!rc)

@@ -57,6 +57,19 @@ smp -f 3,2 -b 30 -o f.gnb f
 for dtype in stored f32 bf16; do
     try 2 2 f "--dtype $dtype" "--cache 0.3"
 done
+gnn-import -q --no-provenance --dtype int8 -o i sbm:nodes=300,degree=6,features=13 # with scales, packed where they are cached
+gnn-partition -q --no-provenance -k 3 --dtype int8 -o i3 h
+smp -f 3,2 -b 30 -o i.gnb i
+smp -f 3,2 -b 16 --edge-ids -o i3.gnb i3
+gnn-sample -q -f 3,2 -b 30 --count --frequency i.npy i >stats
+for cache in none 0.3 1; do
+    try 1 1 i "" "--cache $cache"
+    try 2 2 i3 "--fields x,weight,y" "--cache $cache --cache-policy shard"
+done
+for dtype in f16 bf16; do
+    try 2 2 i "--dtype $dtype" "--cache 0.3 --cache-policy replicate"
+    try 3 2 i3 "--dtype $dtype" "--cache 0.2 --cache-order access"
+done
 for options in "--fields y" "--fields weight" "--fields degree,weight" "-z 3"; do
     try 2 2 k "$options" "--cache 0.5"
     batches=o try 2 1 k "$options" ""
@@ -91,9 +104,10 @@ devices 2 2 "$on_device" s -i s.gnb --cache 0.6 --cache-policy shard --metrics m
 check "gnn-gather --cache-policy shard reads no row from the host when two devices cache all of them" grep -q '"host":{"rows":0,' m
 
 # The planner said it before: the same rows, the same misses.
-for order in degree access s.npy; do
-    gnn-gather --plan -i s.gnb --cache 0.3 --cache-order $order s >plan
-    devices 1 1 "$on_device" s -i s.gnb --cache 0.3 --cache-order $order --count -F x >stats 2>err
+for order in degree access s.npy i.npy; do
+    case $order in i*) s=i ;; *) s=s ;; esac
+    gnn-gather --plan -i $s.gnb --cache 0.3 --cache-order $order $s >plan
+    devices 1 1 "$on_device" $s -i $s.gnb --cache 0.3 --cache-order $order --count -F x >stats 2>err
     want=$(awk '/%/ { print $3, $NF }' plan | tr -d %)
     got=$(sed -n 's/^cache: \([0-9]*\) of.*/\1/p' stats; sed -n 's/.*host [0-9]* (\([0-9.]*\) %.*/\1/p' stats)
     check "gnn-gather caches in the order of $order what --plan foretold: $want, $(echo $got)" \

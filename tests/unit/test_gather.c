@@ -313,8 +313,8 @@ static void packing(void)
             g.out = wide;
             wrong = gnn_gather_rows(&g) != M;
             for (uint32_t i = 0; i < M * W; i++)
-                wrong += bits(wide[i]) !=
-                         bits((float)byte[id[i / W] * W + i % W] * scale[id[i / W]]);
+                wrong +=
+                    bits(wide[i]) != bits((float)byte[id[i / W] * W + i % W] * scale[id[i / W]]);
             (bf16 ? gnn_f32_to_bf16 : gnn_f32_to_f16)(wide, M * W, want);
             g.cast = bf16 ? GNN_GATHER_I8_BF16 : GNN_GATHER_I8_F16;
             g.out = half;
@@ -343,8 +343,9 @@ static unsigned quantised_badly(const float *x, uint32_t n)
 
 static void quantising(void)
 {
-    static const float ends[] = {0,         -0.0f,   1,          -1,         FLT_MAX,  -FLT_MAX,
-                                 0x1p-149f, 0x1p-148f, 190 * 0x1p-149f, 0x1p-126f, 0x1p-140f, 3e38f};
+    static const float ends[] = {
+        0,         -0.0f,           1,         -1,        FLT_MAX, -FLT_MAX, 0x1p-149f,
+        0x1p-148f, 190 * 0x1p-149f, 0x1p-126f, 0x1p-140f, 3e38f};
     float x[64];
     uint64_t s = 23;
     unsigned wrong = 0;

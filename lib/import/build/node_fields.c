@@ -97,10 +97,10 @@ static int quantise_rows(struct rows_arg *a, const float *v, uint64_t n, struct 
         scale[i] = gnn_int8_row(v, a->values, (int8_t *)a->buf.data + i * a->values, &a->error);
         if (isnan(scale[i])) {
             const uint64_t c = gnn_int8_odd(v);
-            return gnn_fail(e, GNN_E_INPUT,
-                            "%s: features, row %llu, column %llu: %g is not finite, and has no int8",
-                            a->name, (unsigned long long)(a->rows + i + 1),
-                            (unsigned long long)(c + 1), (double)v[c]);
+            return gnn_fail(
+                e, GNN_E_INPUT,
+                "%s: features, row %llu, column %llu: %g is not finite, and has no int8", a->name,
+                (unsigned long long)(a->rows + i + 1), (unsigned long long)(c + 1), (double)v[c]);
         }
     }
     return gnn_part_write(a->w, a->scale_id, scale, n * sizeof *scale, e);
@@ -109,9 +109,9 @@ static int quantise_rows(struct rows_arg *a, const float *v, uint64_t n, struct 
 /* The rows in the store's type, in a->buf. */
 static int convert_rows(struct rows_arg *a, const void *rows, uint64_t n, struct gnn_err *e)
 {
-    return a->in == GNN_I64    ? widen_times(a, rows, n * a->values, e)
+    return a->in == GNN_I64   ? widen_times(a, rows, n * a->values, e)
            : a->out == GNN_I8 ? quantise_rows(a, rows, n, e)
-                               : narrow_values(a, rows, n * a->values, e);
+                              : narrow_values(a, rows, n * a->values, e);
 }
 
 static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e)
