@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gathering the features of sampled batches from a store: GB of stored rows per second, and the
  * share of the rate of sequential reading (a gather that also writes what it reads cannot come
- * nearer than about half); then what the checksums add to a stream that is read from a pipe. Usage:
- * bench_gather STORE [THREADS] */
+ * nearer than about half); then what the checksums add to a stream that is read from a pipe. With a
+ * second store of the same graph, of int8, say: rows per second of both, in turns. Usage:
+ * bench_gather STORE [THREADS [OTHER]] */
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 #include "bench_common.h"
 #include "bench_replay.h"
 
-enum { TURNS = 3, PAIRS = 5 };
+enum { TURNS = 3, PAIRS = 7 };
 
 static double gather(struct gnn_store *s, struct replay *r, int threads, enum gnn_dtype dtype,
                      bool sums)
@@ -129,6 +130,37 @@ static void checksums(struct gnn_store *s, struct replay *r)
         elapsed[PAIRS / 2], cpu[PAIRS / 2]);
 }
 
+/* A-B-A-B: rows a second of two stores, and the median of the pairs' ratios, for each type that
+ * batches may have. */
+static void compare(struct gnn_store *s, struct replay *r, const char *path, int threads)
+{
+    static const enum gnn_dtype as[] = {GNN_F32, GNN_BF16};
+    static struct replay other;
+    struct gnn_store o = {0};
+    struct gnn_err e = {0};
+    double ratio[PAIRS], a[PAIRS], b[PAIRS];
+    const double row = 4e-9 * (double)s->meta.schema.ntype[0].field[0].width;
+    if (gnn_store_open(&o, path, false, &e))
+        bench_die(&e);
+    replay_init(&other, &o);
+    for (size_t k = 0; k < sizeof as / sizeof *as; k++) {
+        (void)gather(s, r, threads, as[k], false);
+        (void)gather(&o, &other, threads, as[k], false);
+        for (int i = 0; i < PAIRS; i++) {
+            a[i] = gather(s, r, threads, as[k], false) / row;
+            b[i] = gather(&o, &other, threads, as[k], false) / row;
+            ratio[i] = b[i] / a[i];
+        }
+        qsort(ratio, PAIRS, sizeof *ratio, by_value);
+        qsort(a, PAIRS, sizeof *a, by_value);
+        qsort(b, PAIRS, sizeof *b, by_value);
+        printf("rows as %-8s %8.2f M/s of %s, %.2f M/s of %s: %.2fx (%.2f to %.2f)\n",
+               gnn_dtype_name(as[k]), 1e-6 * a[PAIRS / 2], s->path, 1e-6 * b[PAIRS / 2], path,
+               ratio[PAIRS / 2], ratio[0], ratio[PAIRS - 1]);
+    }
+    gnn_store_close(&o);
+}
+
 int main(int argc, char **argv)
 {
     static struct replay r;
@@ -136,12 +168,16 @@ int main(int argc, char **argv)
     struct gnn_store s = {0};
     const int threads = argc > 2 ? atoi(argv[2]) : 1;
     if (argc < 2 || threads < 1) {
-        fprintf(stderr, "usage: bench_gather STORE [THREADS]\n");
+        fprintf(stderr, "usage: bench_gather STORE [THREADS [OTHER]]\n");
         return 2;
     }
     if (gnn_store_open(&s, argv[1], false, &e))
         bench_die(&e);
     replay_init(&r, &s);
+    if (argc > 3) {
+        compare(&s, &r, argv[3], threads);
+        return 0;
+    }
     const struct gnn_tensor *x = bench_tensor(&s, "/x");
     uint64_t bytes = 0;
     (void)gnn_tensor_bytes(x, &bytes);
