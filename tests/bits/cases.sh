@@ -16,6 +16,7 @@ q 'import w' 'imp sbm:nodes=20000,degree=12,features=64'
 q 'import e, no edges' 'imp sbm:nodes=200,degree=0'
 q 'import t, some types without features' 'imp "$GNN_BITS_TOP"/tests/train/data/typed.zip'
 q 'import y, bf16' 'imp --dtype bf16 sbm:nodes=300,degree=6,features=13'
+q 'import z, int8' 'imp --dtype int8 sbm:nodes=300,degree=6,features=13'
 q 'import hub, with 400,000 in-edges' 'seq 1 400000 | awk "{ print \$1, 0 }" >e.txt && imp e.txt && rm e.txt'
 q 'import hubs, with some 6000 in-edges' 'awk "BEGIN { for (i = 1; i <= 6000; i++) { print i, i % 9 ? 0 : 1; print (i * 7) % 6000 + 1, i } for (i = 1; i <= 40; i++) print 0, i * 9 }" >e.txt && imp e.txt && rm e.txt'
 q 'import keys' 'awk "BEGIN { for (i = 0; i < 300; i++) print i * i * 7 % 9001 * 1000, i * 31 % 577 }" >e.txt && imp -u --dedup e.txt && rm e.txt'
@@ -90,6 +91,9 @@ q 'partition words -k 3 --method random --halo-edges' 'prt -k 3 --method random 
 q 'partition words, put together again' 'prt -k 1 @{partition words -k 3 --method random --halo-edges}'
 q 'partition keys -k 4 --method fennel' 'prt -k 4 --method fennel @{import keys}'
 q 'partition y -k 2 --method ldg' 'prt -k 2 --method ldg @{import y, bf16}'
+q 'partition z -k 2 --method ldg' 'prt -k 2 --method ldg @{import z, int8}'
+q 'partition s -k 3 --method random --dtype int8' 'prt -k 3 --method random --dtype int8 @{import s}'
+q 'partition s -k 3 --method random --dtype f16' 'prt -k 3 --method random --dtype f16 @{import s}'
 q 'partition p -k 4 --method fennel' 'prt -k 4 --method fennel @{import p}'
 q 'partition p -k 4 --method access -f 5,3 -b 64' 'prt -k 4 --method access -f 5,3 -b 64 @{import p}'
 q 'partition l -k 3 --method random' 'prt -k 3 --method random @{import l, labels of several columns}'
@@ -243,6 +247,8 @@ done
 for dtype in stored f32 f16 bf16; do
     q "gather y --dtype $dtype" "smp -f 3,2 -b 30 @{import y, bf16} | gat --dtype $dtype @{import y, bf16}"
     q "gather y in parts --dtype $dtype" "smp -f 3,2 -b 30 @{partition y -k 2 --method ldg} | gat --dtype $dtype @{partition y -k 2 --method ldg}"
+    q "gather z --dtype $dtype" "smp -f 3,2 -b 30 @{import z, int8} | gat --dtype $dtype @{import z, int8}"
+    q "gather z in parts --dtype $dtype" "smp -f 3,2 -b 30 @{partition z -k 2 --method ldg} | gat --dtype $dtype @{partition z -k 2 --method ldg}"
 done
 q 'gather m, a large batch' 'smp -f 20,15,10 -b 2000 @{import m} | gat @{import m}'
 for g in m w; do
