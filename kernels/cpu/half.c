@@ -5,10 +5,15 @@
 #include <math.h>
 #include <string.h>
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include "kernels/cpu/isa.h"
 #include "kernels/half_bits.h"
 #include "kernels/simd.h"
 
-enum { PIECE = 1 << 16, /* worth a thread */ LANES = 16 };
+enum { PIECE = 1 << 16 }; /* worth a thread */
 
 GNN_SIMD static void f32_to_f16(const float *restrict in, uint64_t n, uint16_t *restrict out)
 {
@@ -55,59 +60,61 @@ void gnn_f32_round_bf16(const float *in, uint64_t n, float *out)
     f32_round_bf16(in, n, out);
 }
 
-/* Sixteen numbers at a time, which is what compilers do not find: they widen in steps, and leave up
- * to 31 numbers of a row to a loop of single ones. */
-typedef int8_t bytes_t __attribute__((vector_size(LANES)));
-typedef float floats_t __attribute__((vector_size(4 * LANES)));
+#ifdef GNN_AVX2
+enum { LANES = 8 };
 
-GNN_INLINE void widen_lanes(const int8_t *in, float scale, float *out)
+GNN_AVX2 static inline void widen_lanes(const int8_t *in, __m256 scale, float *out)
 {
-    bytes_t a;
-    memcpy(&a, in, sizeof a);
-    const floats_t b = __builtin_convertvector(a, floats_t) * scale;
-    memcpy(out, &b, sizeof b);
+    const __m256i wide = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)in));
+    _mm256_storeu_ps(out, _mm256_mul_ps(_mm256_cvtepi32_ps(wide), scale));
 }
 
-GNN_SIMD static void i8_to_f32(const int8_t *restrict in, uint64_t n, float scale,
-                               float *restrict out)
+/* By hand, as what compilers make of the loop takes longer than the row's way from memory. n is at
+ * least LANES. */
+GNN_AVX2 static void i8_to_f32_avx2(const int8_t *in, uint64_t n, float scale, float *out)
 {
+    const __m256 s = _mm256_set1_ps(scale);
     uint64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        widen_lanes(in + i, scale, out + i);
-    if (i < n && n >= LANES) /* some of them once more */
-        widen_lanes(in + n - LANES, scale, out + n - LANES);
-    else
-        for (; i < n; i++)
-            out[i] = (float)in[i] * scale;
+        widen_lanes(in + i, s, out + i);
+    if (i < n) /* some of them once more */
+        widen_lanes(in + n - LANES, s, out + n - LANES);
 }
-
-GNN_SIMD static void i8_to_f16(const int8_t *restrict in, uint64_t n, float scale,
-                               uint16_t *restrict out)
-{
-    for (uint64_t i = 0; i < n; i++)
-        out[i] = gnn_f16_of(gnn_f32_bits((float)in[i] * scale));
-}
-
-GNN_SIMD static void i8_to_bf16(const int8_t *restrict in, uint64_t n, float scale,
-                                uint16_t *restrict out)
-{
-    for (uint64_t i = 0; i < n; i++)
-        out[i] = gnn_bf16_of(gnn_f32_bits((float)in[i] * scale));
-}
+#endif
 
 void gnn_i8_to_f32(const int8_t *in, uint64_t n, float scale, float *out)
 {
-    i8_to_f32(in, n, scale, out);
+#ifdef GNN_AVX2
+    if (n >= LANES && gnn_isa_best() != GNN_ISA_PORTABLE) {
+        i8_to_f32_avx2(in, n, scale, out);
+        return;
+    }
+#endif
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = (float)in[i] * scale;
+}
+
+/* By way of f32, some at a time. */
+static void narrow_i8(const int8_t *in, uint64_t n, float scale, uint16_t *out,
+                      void (*narrow)(const float *in, uint64_t n, uint16_t *out))
+{
+    float v[256];
+    const uint64_t most = sizeof v / sizeof *v;
+    for (uint64_t i = 0; i < n; i += most) {
+        const uint64_t k = n - i < most ? n - i : most;
+        gnn_i8_to_f32(in + i, k, scale, v);
+        narrow(v, k, out + i);
+    }
 }
 
 void gnn_i8_to_f16(const int8_t *in, uint64_t n, float scale, uint16_t *out)
 {
-    i8_to_f16(in, n, scale, out);
+    narrow_i8(in, n, scale, out, gnn_f32_to_f16);
 }
 
 void gnn_i8_to_bf16(const int8_t *in, uint64_t n, float scale, uint16_t *out)
 {
-    i8_to_bf16(in, n, scale, out);
+    narrow_i8(in, n, scale, out, gnn_f32_to_bf16);
 }
 
 /* Of the largest magnitude, as bits: those of infinity and of NaN are larger than all others. */
