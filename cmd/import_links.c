@@ -44,7 +44,10 @@ static void tell_archive(const struct gnn_link_split_stats *st)
 static void tell_given(const struct gnn_link_split_stats *st, int i)
 {
     const char *name = gnn_link_set_name[i];
-    if (st->given[i])
+    if (st->fewest[i] < st->most[i])
+        cli_info(GNN_RAGGED_SPLIT "/%s: %" PRIu64 " to %" PRIu64 " given negatives of each link",
+                 name, st->fewest[i], st->most[i]);
+    else if (st->given[i])
         cli_info("%s/%s: %" PRIu64 " given negative%s of %s",
                  st->each[i] ? GNN_EACH_SPLIT : GNN_SHARED_SPLIT, name, st->given[i],
                  gnn_plural(st->given[i]), st->each[i] ? "each link" : "all links");

@@ -31,7 +31,7 @@ const char *gnn_gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER
     if (!gnn_gnb_frame_is(h))
         return "not a GNB frame (wrong magic)";
     const uint16_t major = load_le16(h + 4);
-    if (major > GNB_MAJOR_SCALED)
+    if (major > GNB_MAJOR_LATEST)
         return "written by a newer, incompatible version of GNB";
     if (major < GNB_MAJOR)
         return "bad version";

@@ -16,6 +16,10 @@ enum {
     GNB_MAJOR_LINKS = 3,
     /* Stores with rows of int8 that have scales, and all streams that are sampled from them */
     GNB_MAJOR_SCALED = 4,
+    /* Streams of links of which some are no negatives but fill the places of these, and stores of
+     * lists of candidates of different lengths */
+    GNB_MAJOR_RAGGED = 4,
+    GNB_MAJOR_LATEST = 4,
     GNB_MINOR_REFERENCE = 1, /* of frames with references; of all others 0 */
     GNB_HEADER_BYTES = 64,
     GNB_ENTRY_BYTES = 40,            /* of a table entry, before shape and name */

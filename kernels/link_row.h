@@ -23,12 +23,25 @@ static GNN_HD struct gnn_link_row gnn_link_row_of(size_t i, size_t p, size_t n, 
     return each ? own : shared;
 }
 
-static GNN_HD void gnn_link_row_bpr(struct gnn_link_row r, const float *z, size_t i, float scale,
-                                    double *row_loss, float *dz)
+/* A place of a negative that has none. */
+static GNN_HD void gnn_link_row_skip(size_t j, double *row_loss, float *dz)
+{
+    row_loss[j] = 0;
+    if (dz)
+        dz[j] = 0;
+}
+
+/* y: labels as gnn_link_loss has them. */
+static GNN_HD void gnn_link_row_bpr(struct gnn_link_row r, const float *z, const float *y, size_t i,
+                                    float scale, double *row_loss, float *dz)
 {
     const double own = (double)z[i];
     double sum = 0;
     for (size_t j = r.from; j < r.end; j += r.step) {
+        if (isnan(y[j])) {
+            gnn_link_row_skip(j, row_loss, dz);
+            continue;
+        }
         const double x = (double)z[j] - own, t = exp(-fabs(x)),
                      share = (x > 0 ? 1 : t) / (1 + t); /* the sigmoid of x */
         row_loss[j] = (x > 0 ? x : 0) + log1p(t);
@@ -41,20 +54,21 @@ static GNN_HD void gnn_link_row_bpr(struct gnn_link_row r, const float *z, size_
         dz[i] = (float)(-(double)scale * sum);
 }
 
-static GNN_HD void gnn_link_row_softmax(struct gnn_link_row r, const float *z, size_t i,
-                                        float scale, double *row_loss, float *dz)
+static GNN_HD void gnn_link_row_softmax(struct gnn_link_row r, const float *z, const float *y,
+                                        size_t i, float scale, double *row_loss, float *dz)
 {
     const double own = (double)z[i];
     double most = own, others = 0;
     for (size_t j = r.from; j < r.end; j += r.step)
-        most = (double)z[j] > most ? (double)z[j] : most;
+        most = (double)z[j] > most && !isnan(y[j]) ? (double)z[j] : most;
     for (size_t j = r.from; j < r.end; j += r.step)
-        others += exp((double)z[j] - most);
+        others += isnan(y[j]) ? 0 : exp((double)z[j] - most);
     const double all = others + exp(own - most);
     for (size_t j = r.from; j < r.end; j += r.step) {
+        const double share = isnan(y[j]) ? 0 : exp((double)z[j] - most) / all;
         row_loss[j] = 0;
         if (dz)
-            dz[j] = (float)((double)scale * (exp((double)z[j] - most) / all));
+            dz[j] = (float)((double)scale * share);
     }
     row_loss[i] = log(all) + (most - own);
     if (dz)

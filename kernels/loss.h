@@ -30,11 +30,11 @@ void gnn_squared_error(const float *z, size_t n, size_t c, const float *y, float
  * each > 0: n is p * each, and a positive has the next so many; else negative k is of positive k
  * modulo p. BPR (Rendle et al., UAI 2009): a negative's loss is softplus(z of the negative - z of
  * its positive), and a positive has none. softmax: a positive's loss is the softmax cross-entropy
- * of it among itself and its negatives, and these have none. row_loss (p + n), which is 0 where
- * there is none; dz (p + n) or NULL: gradient of scale * their sum. dz may be z. n is 0 if p is.
- */
-void gnn_link_loss(const float *z, size_t p, size_t n, size_t each, bool softmax, float scale,
-                   double *row_loss, float *dz);
+ * of it among itself and its negatives, and these have none. y (p + n): labels, of which a NaN
+ * tells that there is no negative in this place. row_loss (p + n), which is 0 where there is none;
+ * dz (p + n) or NULL: gradient of scale * their sum. dz may be z. n is 0 if p is. */
+void gnn_link_loss(const float *z, const float *y, size_t p, size_t n, size_t each, bool softmax,
+                   float scale, double *row_loss, float *dz);
 /* Class probabilities in place. */
 void gnn_softmax(float *z, size_t n, size_t c);
 void gnn_sigmoid(float *z, size_t count);
@@ -51,8 +51,8 @@ void gnn_cuda_sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t
                          float scale, double *row_loss, float *dz, void *stream);
 void gnn_cuda_squared_error(const float *z, const uint32_t *n, uint32_t cap, size_t c,
                             const float *y, float scale, double *row_loss, float *dz, void *stream);
-void gnn_cuda_link_loss(const float *z, size_t p, size_t n, size_t each, bool softmax, float scale,
-                        double *row_loss, float *dz, void *stream);
+void gnn_cuda_link_loss(const float *z, const float *y, size_t p, size_t n, size_t each,
+                        bool softmax, float scale, double *row_loss, float *dz, void *stream);
 
 #ifdef __cplusplus
 }

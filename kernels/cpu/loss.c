@@ -83,16 +83,16 @@ void gnn_squared_error(const float *z, size_t n, size_t c, const float *y, float
     column_loss(z, n, c, y, true, scale, row_loss, dz);
 }
 
-void gnn_link_loss(const float *z, size_t p, size_t n, size_t each, bool softmax, float scale,
-                   double *row_loss, float *dz)
+void gnn_link_loss(const float *z, const float *y, size_t p, size_t n, size_t each, bool softmax,
+                   float scale, double *row_loss, float *dz)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p; i++) {
         const struct gnn_link_row r = gnn_link_row_of(i, p, n, each);
         if (softmax)
-            gnn_link_row_softmax(r, z, i, scale, row_loss, dz);
+            gnn_link_row_softmax(r, z, y, i, scale, row_loss, dz);
         else
-            gnn_link_row_bpr(r, z, i, scale, row_loss, dz);
+            gnn_link_row_bpr(r, z, y, i, scale, row_loss, dz);
     }
 }
 

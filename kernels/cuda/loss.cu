@@ -133,15 +133,15 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 __global__ void __launch_bounds__(THREADS)
-    link_loss(const float *z, size_t p, size_t n, size_t each, bool softmax, float scale,
-              double *row_loss, float *dz)
+    link_loss(const float *z, const float *y, size_t p, size_t n, size_t each, bool softmax,
+              float scale, double *row_loss, float *dz)
 {
     for (GnnRows r = gnn_rows(1); r.row < p; r.row += r.stride) {
         const gnn_link_row own = gnn_link_row_of(r.row, p, n, each);
         if (softmax)
-            gnn_link_row_softmax(own, z, r.row, scale, row_loss, dz);
+            gnn_link_row_softmax(own, z, y, r.row, scale, row_loss, dz);
         else
-            gnn_link_row_bpr(own, z, r.row, scale, row_loss, dz);
+            gnn_link_row_bpr(own, z, y, r.row, scale, row_loss, dz);
     }
 }
 
@@ -172,10 +172,10 @@ void gnn_cuda_squared_error(const float *z, const uint32_t *n, uint32_t cap, siz
                    scale, row_loss, dz);
 }
 
-void gnn_cuda_link_loss(const float *z, size_t p, size_t n, size_t each, bool softmax, float scale,
-                        double *row_loss, float *dz, void *stream)
+void gnn_cuda_link_loss(const float *z, const float *y, size_t p, size_t n, size_t each,
+                        bool softmax, float scale, double *row_loss, float *dz, void *stream)
 {
     if (p)
-        GNN_LAUNCH(link_loss, gnn_grid(p, THREADS), THREADS, 0, stream, z, p, n, each, softmax,
+        GNN_LAUNCH(link_loss, gnn_grid(p, THREADS), THREADS, 0, stream, z, y, p, n, each, softmax,
                    scale, row_loss, dz);
 }

@@ -118,6 +118,15 @@ struct gnn_batch {
     struct gnn_batch *next_free;
 };
 
+/* Whether there is no negative in place i, as its link has fewer than others: `d` is that of the
+ * batch's split. */
+static inline bool gnn_batch_lacks(const struct gnn_batch *b, struct gnn_drawn d, uint64_t i)
+{
+    const uint32_t *in_place = b->negative + 2 * i;
+    const uint32_t *link = d.ragged ? b->pair + 2 * (i / gnn_drawn_each(d)) : NULL;
+    return link && in_place[0] == link[0] && in_place[1] == link[1];
+}
+
 /* Whether this tensor of a batch on a device is in the host's memory nevertheless. */
 bool gnn_batch_on_host(const struct gnn_tensor *t);
 

@@ -72,6 +72,9 @@ struct gnn_drawn {
      * the number of these; else 0. */
     uint64_t total, links;
     uint32_t group; /* of joint negatives; 0: all of the batch */
+    /* Given ones of kind TRIPLET: a link can have fewer than `amount`, and in place of those that
+     * it does not have, itself */
+    bool ragged;
 };
 /* The given negatives of a set. */
 struct gnn_given_negatives {
@@ -261,11 +264,21 @@ static inline bool gnn_sampling_has_repeats(const struct gnn_sampling *s)
 {
     return s->disjoint || gnn_sampling_is_temporal(s);
 }
+/* Whether links of some split can have fewer given negatives than others. */
+static inline bool gnn_sampling_is_ragged(const struct gnn_sampling *s)
+{
+    bool ragged = false;
+    for (uint32_t i = 0; s->given && i < s->nsplits; i++)
+        ragged |= s->given[i].drawn.ragged;
+    return ragged;
+}
 /* The version of GNB that batches require: a reader of an older one would misunderstand nodes that
- * are there repeatedly and induced edges, or take both ends of links for labelled seeds. */
+ * are there repeatedly and induced edges, take both ends of links for labelled seeds, or links for
+ * negatives of themselves. */
 static inline unsigned gnn_sampling_version(const struct gnn_sampling *s)
 {
-    return s->links.type                               ? GNB_MAJOR_LINKS
+    return gnn_sampling_is_ragged(s)                   ? GNB_MAJOR_RAGGED
+           : s->links.type                             ? GNB_MAJOR_LINKS
            : gnn_sampling_has_repeats(s) || s->induced ? GNB_MAJOR_TREES
                                                        : GNB_MAJOR;
 }
@@ -434,8 +447,7 @@ static inline const char *gnn_meta_graph(const struct gnn_meta *m)
 {
     return *m->graph ? m->graph : m->identity;
 }
-/* The version of GNB that a store or a stream requires: a reader of an older one would take rows of
- * int8 for the numbers that they stand for. */
+/* The version of GNB that a stream requires; that of a store is gnn_schema_version. */
 static inline unsigned gnn_meta_version(const struct gnn_meta *m)
 {
     return gnn_schema_is_scaled(&m->schema) ? (unsigned)GNB_MAJOR_SCALED

@@ -37,9 +37,9 @@ static json_t *given_to_json(const struct gnn_given_negatives *g)
     if (!g || g->drawn.kind == GNN_NEGATIVES_NONE)
         return NULL;
     const bool each = g->drawn.kind == GNN_NEGATIVES_TRIPLET;
-    return json_pack("{s:I,s:s}", each ? "each" : "shared",
-                     each ? (json_int_t)g->drawn.amount : (json_int_t)g->drawn.total, "sum",
-                     g->sum);
+    return json_pack("{s:I,s:s,s:o*}", each ? "each" : "shared",
+                     each ? (json_int_t)g->drawn.amount : (json_int_t)g->drawn.total, "sum", g->sum,
+                     "ragged", g->drawn.ragged ? json_true() : NULL);
 }
 
 static json_t *sets_to_json(const struct gnn_sampling *s)
@@ -277,16 +277,19 @@ static int fanouts_from_json(struct gnn_sampling *s, uint32_t netypes, const jso
 static int given_from_json(struct gnn_given_negatives *g, const json_t *j, uint64_t links,
                            struct gnn_err *e)
 {
-    const json_t *each = json_object_get(j, "each"), *shared = json_object_get(j, "shared");
+    const json_t *each = json_object_get(j, "each"), *shared = json_object_get(j, "shared"),
+                 *ragged = json_object_get(j, "ragged");
     const json_int_t n = json_integer_value(each ? each : shared);
     const char *sum = json_string_value(json_object_get(j, "sum"));
     if (!j)
         return 0;
     if (!each == !shared || n < 1 || !links || n > (each ? GNN_NEGATIVES_MAX : INT64_MAX / 16) ||
         (shared && (links > UINT32_MAX || (uint64_t)n / links > GNN_NEGATIVES_MAX)) || !sum ||
-        strlen(sum) != 16)
+        strlen(sum) != 16 || (ragged && (!each || !json_is_true(ragged))))
         return gnn_fail(e, GNN_E_INPUT, "header: bad negatives of a split");
-    g->drawn = each ? (struct gnn_drawn){.kind = GNN_NEGATIVES_TRIPLET, .amount = (double)n}
+    g->drawn = each ? (struct gnn_drawn){.kind = GNN_NEGATIVES_TRIPLET,
+                                         .amount = (double)n,
+                                         .ragged = ragged != NULL}
                     : (struct gnn_drawn){.kind = GNN_NEGATIVES_BINARY,
                                          .amount = (double)n / (double)links,
                                          .total = (uint64_t)n,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/gnb.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 #include "lib/data/class_names.h"
@@ -553,20 +554,34 @@ int gnn_schema_find_links(const struct gnn_schema *s, uint32_t etype, const char
     return -1;
 }
 
-bool gnn_schema_is_given(const struct gnn_split_set *set)
+int gnn_schema_given_kind(const struct gnn_split_set *set)
 {
-    return set->links &&
-           (!strcmp(set->split, GNN_SHARED_SPLIT) || !strcmp(set->split, GNN_EACH_SPLIT));
+    static const char *const split[] = {[GNN_GIVEN_SHARED] = GNN_SHARED_SPLIT,
+                                        [GNN_GIVEN_EACH] = GNN_EACH_SPLIT,
+                                        [GNN_GIVEN_RAGGED] = GNN_RAGGED_SPLIT};
+    for (int k = GNN_GIVEN_SHARED; set->links && k <= GNN_GIVEN_RAGGED; k++)
+        if (!strcmp(set->split, split[k]))
+            return k;
+    return -1;
 }
 
-int gnn_schema_find_given(const struct gnn_schema *s, uint32_t set, bool *each)
+unsigned gnn_schema_version(const struct gnn_schema *s)
+{
+    for (uint32_t i = 0; i < s->nsets; i++)
+        if (gnn_schema_given_kind(&s->set[i]) == GNN_GIVEN_RAGGED)
+            return GNB_MAJOR_RAGGED;
+    return gnn_schema_is_scaled(s) ? GNB_MAJOR_SCALED : GNB_MAJOR;
+}
+
+int gnn_schema_find_given(const struct gnn_schema *s, uint32_t set, enum gnn_given_kind *kind)
 {
     const struct gnn_split_set *of = &s->set[set];
     for (uint32_t i = 0; i < s->nsets && !strcmp(of->split, GNN_LINK_SPLIT); i++) {
         const struct gnn_split_set *x = &s->set[i];
-        if (!gnn_schema_is_given(x) || x->etype != of->etype || strcmp(x->set, of->set) != 0)
+        const int k = gnn_schema_given_kind(x);
+        if (k < 0 || x->etype != of->etype || strcmp(x->set, of->set) != 0)
             continue;
-        *each = !strcmp(x->split, GNN_EACH_SPLIT);
+        *kind = (enum gnn_given_kind)k;
         return (int)i;
     }
     return -1;
@@ -575,10 +590,11 @@ int gnn_schema_find_given(const struct gnn_schema *s, uint32_t set, bool *each)
 bool gnn_schema_all_given(const struct gnn_schema *s, uint32_t etype, const char *const *name,
                           uint32_t n)
 {
-    bool all = n, each;
+    enum gnn_given_kind kind;
+    bool all = n;
     for (uint32_t i = 0; i < n && all; i++) {
         const int set = gnn_schema_find_links(s, etype, name[i]);
-        all = set >= 0 && gnn_schema_find_given(s, (uint32_t)set, &each) >= 0;
+        all = set >= 0 && gnn_schema_find_given(s, (uint32_t)set, &kind) >= 0;
     }
     return all;
 }

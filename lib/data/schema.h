@@ -15,11 +15,14 @@
 #include "lib/base/err.h"
 #include "lib/data/task_labels.h"
 
-/* The split with sets that gnn-import makes of links, and those with the given negatives of these.
- */
+/* The split with sets that gnn-import makes of links, and those with the given negatives of these:
+ * pairs that all links share, as many candidates of each link, or lists of different lengths
+ * (lib/store/ragged.h). */
 #define GNN_LINK_SPLIT "links"
 #define GNN_SHARED_SPLIT "negatives"
 #define GNN_EACH_SPLIT "candidates"
+#define GNN_RAGGED_SPLIT "candidates-ragged"
+enum gnn_given_kind { GNN_GIVEN_SHARED, GNN_GIVEN_EACH, GNN_GIVEN_RAGGED };
 
 enum {
     GNN_TYPES_MAX = 1024,
@@ -197,11 +200,13 @@ const struct gnn_field *gnn_field_find(const struct gnn_field *f, uint32_t n, co
 int gnn_schema_find_set(const struct gnn_schema *s, const char *name);
 /* Likewise, a set of links of this edge type. */
 int gnn_schema_find_links(const struct gnn_schema *s, uint32_t etype, const char *name);
-/* The set with the given negatives of a set of links, or -1: pairs that its links share, or, with
- * *each, candidates of each link, one after the other. */
-int gnn_schema_find_given(const struct gnn_schema *s, uint32_t set, bool *each);
-/* Whether it is such a set. */
-bool gnn_schema_is_given(const struct gnn_split_set *set);
+/* The set with the given negatives of a set of links, and their kind; or -1. */
+int gnn_schema_find_given(const struct gnn_schema *s, uint32_t set, enum gnn_given_kind *kind);
+/* Whether it is such a set, and if so of which kind: else -1. */
+int gnn_schema_given_kind(const struct gnn_split_set *set);
+/* The version of GNB of a store with this schema: a reader of an older one would take the ends of
+ * lists for negatives, or rows of int8 for the numbers that they stand for. */
+unsigned gnn_schema_version(const struct gnn_schema *s);
 /* Whether all of n sets of links, as they are named, have given negatives; n 0: no. */
 bool gnn_schema_all_given(const struct gnn_schema *s, uint32_t etype, const char *const *name,
                           uint32_t n);

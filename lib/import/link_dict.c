@@ -9,7 +9,6 @@
 #include "formats/npy.h"
 #include "kernels/pick.h"
 #include "lib/base/mem.h"
-#include "lib/base/plural.h"
 
 typedef const struct gnn_pickle_value *value;
 
@@ -114,10 +113,11 @@ struct taking {
     const struct link_dict *d;
     struct link_sets *x;
     uint32_t set;
-    uint64_t first, tails; /* number of the first tail; how many there are */
-    uint64_t width;        /* candidates of each link */
-    int64_t *row;          /* [width] as they are numbered, in memory after */
-    uint8_t *raw;          /* [width] as they are there */
+    uint64_t first, tails;      /* number of the first tail; how many there are */
+    uint64_t fewest, most, all; /* candidates of a link; of all links */
+    int64_t *row;               /* [most] as they are numbered, in memory after */
+    uint8_t *raw;               /* [most] as they are there */
+    uint32_t *to;               /* the pair that is made next */
 };
 
 static int64_t time_of(const struct link_sets *x, int64_t time)
@@ -146,49 +146,6 @@ static const struct link_dict_entry *find_link(const struct taking *k, uint64_t 
     return bsearch(&want, k->d->entry, k->d->n, sizeof want, by_link);
 }
 
-/* Space for as many candidates as the first link has. */
-static int alloc_rows(struct taking *k, uint64_t width, struct gnn_err *e)
-{
-    const uint64_t n = k->x->set[k->set].n;
-    struct link_members *to = &k->x->given[k->set];
-    if (!width || width > WIDEST)
-        return fail_link(k, 0, width ? "has more than 65536 candidates" : "has no candidate", e);
-    k->width = width;
-    to->n = n * width;
-    if (!(k->row = gnn_alloc(width, sizeof *k->row, "candidates", e)) ||
-        !(k->raw = gnn_alloc(width, 8, "candidates", e)) ||
-        !(to->ends = gnn_alloc(2 * to->n, sizeof *to->ends, "negatives", e)))
-        return e->code;
-    return 0;
-}
-
-/* The tails of link i, in k->row. */
-static int read_tails(struct taking *k, uint64_t i, value v, struct gnn_err *e)
-{
-    struct gnn_strided a;
-    char why[256], what[320];
-    uint64_t bad;
-    if (!gnn_torch_is_array(v))
-        return fail_link(k, i, "has no array of candidates", e);
-    if (gnn_torch_array(k->d->file, v, &a, why, sizeof why)) {
-        snprintf(what, sizeof what, "has candidates that are not read: %s", why);
-        return fail_link(k, i, what, e);
-    }
-    if (a.ndim != 1 || (!k->width && alloc_rows(k, a.count, e)))
-        return e->code ? e->code : fail_link(k, i, "has candidates that are no list", e);
-    if (a.count != k->width) {
-        snprintf(what, sizeof what,
-                 "has %" PRIu64 " candidate%s, and others %" PRIu64
-                 ": a split has as many for each link",
-                 a.count, gnn_plural(a.count), k->width);
-        return fail_link(k, i, what, e);
-    }
-    gnn_strided_copy(&a, 0, a.count, k->raw);
-    if (!gnn_npy_to_i64(a.dtype, k->raw, k->row, a.count, &bad))
-        return fail_link(k, i, "has a candidate that is no whole number", e);
-    return 0;
-}
-
 static void turn_link(const struct taking *k, uint64_t i)
 {
     uint32_t *link = k->x->set[k->set].ends + 2 * i, head = link[0];
@@ -196,11 +153,12 @@ static void turn_link(const struct taking *k, uint64_t i)
     link[1] = head;
 }
 
-static int take_link(struct taking *k, uint64_t i, struct gnn_err *e)
+/* The array of link i. A link that is the same in both directions gets the one that its candidates
+ * have. */
+static int find_tails(const struct taking *k, uint64_t i, struct gnn_strided *a, struct gnn_err *e)
 {
     const struct link_dict_entry *found = find_link(k, i);
-    const uint32_t *link = k->x->set[k->set].ends + 2 * i;
-    /* A link that is the same in both directions has the one that its candidates have. */
+    char why[256], what[320];
     if (!found && k->x->symmetric) {
         turn_link(k, i);
         if (!(found = find_link(k, i)))
@@ -208,22 +166,90 @@ static int take_link(struct taking *k, uint64_t i, struct gnn_err *e)
     }
     if (!found)
         return fail_link(k, i, "is not in it", e);
-    if (read_tails(k, i, found->tails, e))
+    if (!gnn_torch_is_array(found->tails))
+        return fail_link(k, i, "has no array of candidates", e);
+    if (gnn_torch_array(k->d->file, found->tails, a, why, sizeof why)) {
+        snprintf(what, sizeof what, "has candidates that are not read: %s", why);
+        return fail_link(k, i, what, e);
+    }
+    return a->ndim == 1 ? 0 : fail_link(k, i, "has candidates that are no list", e);
+}
+
+/* How many candidates links have. */
+static int count_tails(struct taking *k, struct gnn_err *e)
+{
+    const uint64_t n = k->x->set[k->set].n;
+    struct gnn_strided a;
+    k->fewest = UINT64_MAX;
+    for (uint64_t i = 0; i < n; i++) {
+        if (find_tails(k, i, &a, e))
+            return e->code;
+        if (a.count > WIDEST)
+            return fail_link(k, i, "has more than 65536 candidates", e);
+        k->fewest = a.count < k->fewest ? a.count : k->fewest;
+        k->most = a.count > k->most ? a.count : k->most;
+        k->all += a.count;
+    }
+    k->x->fewest[k->set] = k->fewest;
+    k->x->most[k->set] = k->most;
+    return k->most ? 0
+                   : gnn_fail(e, GNN_E_INPUT, "%s: no link of set %s has a candidate", k->d->name,
+                              gnn_link_set_name[k->set]);
+}
+
+static int alloc_pairs(struct taking *k, struct gnn_err *e)
+{
+    struct link_members *to = &k->x->given[k->set];
+    to->n = k->all + (k->fewest < k->most ? k->x->set[k->set].n : 0);
+    if (!(k->row = gnn_alloc(k->most, sizeof *k->row, "candidates", e)) ||
+        !(k->raw = gnn_alloc(k->most, 8, "candidates", e)) ||
+        !(to->ends = gnn_alloc(2 * to->n, sizeof *to->ends, "negatives", e)))
         return e->code;
-    uint32_t *to = k->x->given[k->set].ends + 2 * i * k->width;
-    for (uint64_t j = 0; j < k->width; j++) {
+    k->to = to->ends;
+    return 0;
+}
+
+static int fail_tail(const struct taking *k, uint64_t i, int64_t tail, struct gnn_err *e)
+{
+    char what[128];
+    snprintf(what, sizeof what, "has the candidate %" PRId64 ": tails are %" PRIu64 " to %" PRIu64,
+             tail, k->first, k->first + k->tails - 1);
+    return fail_link(k, i, what, e);
+}
+
+static void put_pair(struct taking *k, uint32_t head, uint32_t tail)
+{
+    *k->to++ = head;
+    *k->to++ = tail;
+}
+
+/* The pairs of link i. Of lists of different lengths each ends with the link, which cannot be a
+ * candidate then. */
+static int take_link(struct taking *k, uint64_t i, struct gnn_err *e)
+{
+    const uint32_t *link = k->x->set[k->set].ends + 2 * i;
+    const bool vary = k->fewest < k->most;
+    struct gnn_strided a;
+    uint64_t bad;
+    if (find_tails(k, i, &a, e))
+        return e->code;
+    gnn_strided_copy(&a, 0, a.count, k->raw);
+    if (!gnn_npy_to_i64(a.dtype, k->raw, k->row, a.count, &bad))
+        return fail_link(k, i, "has a candidate that is no whole number", e);
+    for (uint64_t j = 0; j < a.count; j++) {
         const uint64_t tail = (uint64_t)k->row[j] - k->first;
-        char what[128];
-        if (k->row[j] < 0 || tail >= k->tails) {
-            snprintf(what, sizeof what,
-                     "has the candidate %" PRId64 ": tails are %" PRIu64 " to %" PRIu64, k->row[j],
-                     k->first, k->first + k->tails - 1);
-            return fail_link(k, i, what, e);
-        }
-        to[2 * j] = link[0];
-        to[2 * j + 1] = (uint32_t)tail;
+        if (k->row[j] < 0 || tail >= k->tails)
+            return fail_tail(k, i, k->row[j], e);
+        if (vary && tail == link[1])
+            return fail_link(k, i,
+                             "has its own tail among its candidates, which is read only if all "
+                             "links have as many",
+                             e);
+        put_pair(k, link[0], (uint32_t)tail);
         k->x->same[k->set] += tail == link[1];
     }
+    if (vary)
+        put_pair(k, link[0], link[1]);
     return 0;
 }
 
@@ -246,8 +272,9 @@ int gnn_link_dict_take(const struct link_dict *d, struct link_sets *x, uint32_t 
                         "%s: candidates by (head, tail, time), but edges of the type have no times",
                         d->name);
     x->each[set] = true;
-    for (uint64_t i = 0; i < m->n && !take_link(&k, i, e); i++)
-        ;
+    if (!count_tails(&k, e) && !alloc_pairs(&k, e))
+        for (uint64_t i = 0; i < m->n && !take_link(&k, i, e); i++)
+            ;
     gnn_free(k.row);
     gnn_free(k.raw);
     return e->code;

@@ -25,7 +25,9 @@ struct link_dict {
 /* Opens a file, of which d->n is 0 if it is no such pickle. GNN_E_INPUT for keys that are no
  * (head, tail, time). *d is to be released in any case. */
 int gnn_link_dict_open(struct link_dict *d, const char *file, struct gnn_err *e) GNN_MUST_USE;
-/* Makes the candidates of all links of a set, as many for each, those of the link's head. */
+/* Makes the candidates of all links of a set, those of the link's head: as many for each or, if
+ * some have fewer, lists. GNN_E_INPUT for links without an entry, entries that are no lists of
+ * tails, and a link's own tail in one of lists of different lengths. */
 int gnn_link_dict_take(const struct link_dict *d, struct link_sets *x, uint32_t set,
                        struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_dict_release(struct link_dict *d);

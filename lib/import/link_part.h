@@ -30,9 +30,10 @@ static inline const struct link_members *link_members_of(const struct gnn_link_w
 }
 static inline const char *link_split_of(const struct gnn_link_writing *k, uint32_t i)
 {
-    return i < GNN_LINK_SETS               ? GNN_LINK_SPLIT
-           : k->x->each[i - GNN_LINK_SETS] ? GNN_EACH_SPLIT
-                                           : GNN_SHARED_SPLIT;
+    return i < GNN_LINK_SETS                         ? GNN_LINK_SPLIT
+           : !k->x->each[i - GNN_LINK_SETS]          ? GNN_SHARED_SPLIT
+           : link_sets_vary(k->x, i - GNN_LINK_SETS) ? GNN_RAGGED_SPLIT
+                                                     : GNN_EACH_SPLIT;
 }
 static inline enum gnn_dtype link_time_of(const struct gnn_link_writing *k, uint32_t i)
 {

@@ -39,13 +39,20 @@ struct link_sets {
     uint64_t absent[GNN_LINK_SETS], again[GNN_LINK_SETS], unlisted;
     struct gnn_link_archive archive; /* in which they are, if it is open */
     struct link_members set[GNN_LINK_SETS];
-    /* Given negatives. each: a row of candidates for each link of set[i]; else pairs that all
-     * share. same: how many candidates are the tail of their own link. */
+    /* Given negatives. each: candidates for each link of set[i], as many, or fewest to most, and
+     * the link itself at the end (lib/store/ragged.h); else pairs that all share. same: how many
+     * candidates are the tail of their own link. */
     struct link_members given[GNN_LINK_SETS];
     bool each[GNN_LINK_SETS];
+    uint64_t fewest[GNN_LINK_SETS], most[GNN_LINK_SETS]; /* equal: as many */
     uint64_t same[GNN_LINK_SETS];
 };
 
+/* Whether links of a set have different numbers of candidates. */
+static inline bool link_sets_vary(const struct link_sets *x, uint32_t set)
+{
+    return x->fewest[set] < x->most[set];
+}
 /* Whether an edge carries messages. */
 static inline bool link_sets_carry(const struct link_sets *x, uint8_t of)
 {

@@ -34,6 +34,8 @@ static void name_graph(const struct gnn_link_writing *k, char out[17])
         const struct link_members *m = link_members_of(k, i);
         if (i < GNN_LINK_SETS ? !k->x->listed : !m->n)
             continue;
+        if (i >= GNN_LINK_SETS && link_sets_vary(k->x, i - GNN_LINK_SETS))
+            XXH3_64bits_update(&h, GNN_RAGGED_SPLIT, sizeof GNN_RAGGED_SPLIT);
         XXH3_64bits_update(&h, &m->n, sizeof m->n);
         XXH3_64bits_update(&h, m->ends, 2 * m->n * sizeof *m->ends);
         if (m->time)
@@ -140,6 +142,8 @@ int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *
             st->same[i] = x.same[i];
             st->each[i] = x.each[i];
             st->given[i] = x.set[i].n && x.each[i] ? x.given[i].n / x.set[i].n : x.given[i].n;
+            st->fewest[i] = x.fewest[i];
+            st->most[i] = x.most[i];
         }
         st->messages = k.kept[0][c->ntype[c->etype[st->etype].dst].count];
         st->rev_messages = st->rev < 0 ? 0 : k.kept[1][c->ntype[c->etype[st->rev].dst].count];

@@ -47,7 +47,8 @@ struct gnn_link_split_stats {
     /* Given negatives: candidates, if each, else shared; candidates that are their link's tail. */
     uint64_t given[GNN_LINK_SETS], same[GNN_LINK_SETS];
     bool each[GNN_LINK_SETS];
-    uint64_t set[GNN_LINK_SETS];  /* links */
+    uint64_t fewest[GNN_LINK_SETS], most[GNN_LINK_SETS]; /* candidates, if links have not as many */
+    uint64_t set[GNN_LINK_SETS];                         /* links */
     uint64_t kept[GNN_LINK_SETS]; /* edges that remain, by set; those of no set count as train's */
     uint64_t messages, rev_messages; /* edges of the two types that are left */
 };

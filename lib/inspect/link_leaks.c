@@ -95,6 +95,10 @@ static void look_at_negatives(struct gnn_link_leaks *l, const struct gnn_batch *
     const struct gnn_drawn drawn = gnn_sampling_drawn(&l->m->sampling, b->split);
     const int set = known_set(l, b->split);
     for (uint64_t i = 0; i < b->rows[GNN_UNIT_NEGATIVES]; i++) {
+        if (gnn_batch_lacks(b, drawn, i)) {
+            l->negatives--;
+            continue;
+        }
         const uint32_t *x = &b->negative[2 * i], head = heads->node[x[0]], tail = tails->node[x[1]];
         if (gnn_listed_links_know(&l->known, store_id(l, t->src, head), store_id(l, t->dst, tail),
                                   set))

@@ -97,7 +97,7 @@ static int find_symmetry(struct gnn_listed_links *x, struct gnn_err *e)
 /* Of links, and not of given negatives. */
 static bool is_link_set(const struct gnn_split_set *set, uint32_t etype)
 {
-    return set->links && set->etype == etype && !gnn_schema_is_given(set);
+    return set->links && set->etype == etype && gnn_schema_given_kind(set) < 0;
 }
 
 int gnn_listed_links_init(struct gnn_listed_links *x, const struct gnn_view *v, uint32_t etype,

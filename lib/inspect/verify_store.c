@@ -9,6 +9,7 @@
 #include "lib/data/label_check.h"
 #include "lib/data/time.h"
 #include "lib/store/names.h"
+#include "lib/store/ragged.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 
@@ -234,6 +235,8 @@ static int verify_sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
         if (ss->links ? gnn_store_links(s, i, &ids, NULL, e) : gnn_store_split(s, i, &ids, e))
             return e->code;
         gnn_free(ids);
+        if (gnn_schema_given_kind(ss) == GNN_GIVEN_RAGGED && gnn_ragged_verify(s, i, e))
+            return e->code;
         total += ss->count;
     }
     return gnn_report_proved(report, e, "splits: %u set%s, %" PRIu64 " member%s, complete",

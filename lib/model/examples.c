@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/model/examples.h"
 
+#include <math.h>
+
+#include "kernels/rows.h"
 #include "lib/data/columns.h"
 #include "lib/data/tensors.h"
 #include "lib/model/task.h"
@@ -63,6 +66,7 @@ void gnn_batch_examples(const struct gnn_model *m, const struct gnn_meta *meta,
                           : (uint32_t)t->count[0];
     const struct gnn_drawn drawn = gnn_sampling_drawn(&meta->sampling, b->split);
     x->each = (uint32_t)gnn_drawn_each(drawn);
+    x->ragged = drawn.ragged;
     x->all = count_all(&m->c, &meta->sampling, b, x->n);
     x->draws = b->split ? NULL : t->draws;
     if (m->c.decoder)
@@ -70,6 +74,17 @@ void gnn_batch_examples(const struct gnn_model *m, const struct gnn_meta *meta,
     else
         gnn_tensor_name(x->label, "node/%s/y", m->c.ntype[m->c.target].name);
     x->y = told ? NULL : gnn_tensors_find(&b->tensors, x->label);
+}
+
+void gnn_examples_mark(const struct gnn_examples *x, const struct gnn_meta *meta,
+                       const struct gnn_batch *b, float *y)
+{
+    const struct gnn_drawn drawn = gnn_sampling_drawn(&meta->sampling, b->split);
+    gnn_fill(y, x->positives, 1);
+    gnn_fill(y + x->positives, x->n - x->positives, 0);
+    for (uint64_t i = 0; x->ragged && i < x->n - x->positives; i++)
+        if (gnn_batch_lacks(b, drawn, i))
+            y[x->positives + i] = NAN;
 }
 
 int gnn_examples_labelled(const struct gnn_examples *x, const struct gnn_model *m,
@@ -95,7 +110,8 @@ int gnn_examples_loss(const struct gnn_examples *x, const struct gnn_model *m,
     }
     if (x->each ? negatives != (uint64_t)p * x->each : negatives && !p)
         return gnn_fail(e, GNN_E_INPUT, "a batch has %u negatives of %u links", negatives, p);
-    o->link_loss(o, z, p, negatives, x->each, m->c.loss == GNN_LOSS_SOFTMAX, scale, row_loss, dz);
+    o->link_loss(o, z, y, p, negatives, x->each, m->c.loss == GNN_LOSS_SOFTMAX, scale, row_loss,
+                 dz);
     return 0;
 }
 

@@ -17,6 +17,7 @@ struct gnn_examples {
     /* Negatives of each positive, which follow one another; 0: negative i is of positive i modulo
      * their number */
     uint32_t each;
+    bool ragged;           /* places of negatives can have none */
     uint64_t all;          /* of the batches of all ranks, by which the loss is divided */
     const uint32_t *draws; /* (n) how often each counts in training; NULL: once */
     /* Labels, (n or more) rows of what the task has, where the batch lies; NULL: it has none, or
@@ -31,6 +32,10 @@ int gnn_examples_fit(const struct gnn_model *m, const struct gnn_meta *meta,
 /* The examples of a batch with this header; draws and y are the batch's. */
 void gnn_batch_examples(const struct gnn_model *m, const struct gnn_meta *meta,
                         const struct gnn_batch *b, struct gnn_examples *x);
+/* Fills y (x->n) with the labels of links that are told from negatives: 1, 0 and, where there is no
+ * negative, NaN. */
+void gnn_examples_mark(const struct gnn_examples *x, const struct gnn_meta *meta,
+                       const struct gnn_batch *b, float *y);
 /* GNN_E_INPUT unless they have labels of the model's task. */
 int gnn_examples_labelled(const struct gnn_examples *x, const struct gnn_model *m,
                           struct gnn_err *e) GNN_MUST_USE;

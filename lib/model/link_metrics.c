@@ -144,31 +144,51 @@ static void count_rank(struct gnn_link_metrics *m, uint64_t above, uint64_t equa
 }
 
 static void count_ranks(struct gnn_link_metrics *m, const float *positive, uint64_t positives,
-                        const float *negative, uint64_t each)
+                        const float *negative, const float *y, uint64_t each)
 {
-    m->most_each = each > m->most_each ? each : m->most_each;
-    for (uint64_t i = 0; i < positives; i++, negative += each) {
-        uint64_t above = 0, equal = 0;
-        for (uint64_t k = 0; k < each; k++) {
+    for (uint64_t i = 0; i < positives; i++, negative += each, y += y ? each : 0) {
+        uint64_t above = 0, equal = 0, many = each;
+        for (uint64_t k = 0; !y && k < each; k++) {
             above += negative[k] > positive[i];
             equal += negative[k] == positive[i];
         }
+        for (uint64_t k = 0; y && k < each; k++) {
+            const bool there = !isnan(y[k]);
+            above += there && negative[k] > positive[i];
+            equal += there && negative[k] == positive[i];
+            many -= !there;
+        }
+        m->most_each = many > m->most_each ? many : m->most_each;
         count_rank(m, above, equal);
     }
 }
 
+/* Keeps the scores of negatives, and counts them: those between places that have none. */
+static int add_negatives(struct gnn_link_metrics *m, const float *z, const float *y, uint64_t n,
+                         struct gnn_err *e)
+{
+    for (uint64_t i = 0, end; i < n; i = end + 1) {
+        for (end = i; end < n && !(y && isnan(y[end])); end++)
+            ;
+        if ((m->areas || m->shared_k) && gnn_link_scores_add(&m->negative, z + i, end - i, e))
+            return e->code;
+        m->count.negatives += end - i;
+    }
+    return 0;
+}
+
 int gnn_link_metrics_add(struct gnn_link_metrics *m, const float *positive, uint64_t positives,
-                         const float *negative, uint64_t negatives, struct gnn_err *e)
+                         const float *negative, const float *y, uint64_t negatives,
+                         struct gnn_err *e)
 {
     if (check_piece(m, positive, positives, negative, negatives, e))
         return e->code;
-    if ((m->areas || m->shared_k) && (gnn_link_scores_add(&m->positive, positive, positives, e) ||
-                                      gnn_link_scores_add(&m->negative, negative, negatives, e)))
+    if (((m->areas || m->shared_k) && gnn_link_scores_add(&m->positive, positive, positives, e)) ||
+        add_negatives(m, negative, y, negatives, e))
         return e->code;
     if (m->each && positives)
-        count_ranks(m, positive, positives, negative, negatives / positives);
+        count_ranks(m, positive, positives, negative, y, negatives / positives);
     m->count.positives += positives;
-    m->count.negatives += negatives;
     return 0;
 }
 

@@ -77,10 +77,12 @@ void gnn_link_metrics_clear(struct gnn_link_metrics *m);
 void gnn_link_metrics_release(struct gnn_link_metrics *m);
 /* Adds a piece, of which either may be empty if negatives are shared. Of negatives that are not,
  * the first positive's come first, and each has as many; another piece may have another number.
- * GNN_E_INPUT "positive 3: score is NaN" counts from 0 over everything added here; then nothing of
- * the piece is added. */
+ * y (negatives): NaN, there is no negative in this place; NULL: there is one in all. GNN_E_INPUT
+ * "positive 3: score is NaN" counts from 0 over everything added here; then nothing of the piece is
+ * added. */
 int gnn_link_metrics_add(struct gnn_link_metrics *m, const float *positive, uint64_t positives,
-                         const float *negative, uint64_t negatives, struct gnn_err *e) GNN_MUST_USE;
+                         const float *negative, const float *y, uint64_t negatives,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* Fills value (GNN_LINK_VALUES) with *n results over all ranks, of all measures in their order; and
  * after these, where ties make them differ, with the optimistic and the pessimistic ones.
  * Collective. Before more is added, gnn_link_metrics_clear. GNN_E_INPUT: "no positives"; "no

@@ -68,8 +68,8 @@ static int add_pair(struct gnn_link_recall *q, uint32_t node, float score, bool 
 }
 
 int gnn_link_recall_add(struct gnn_link_recall *q, const uint32_t *node, const float *positive,
-                        uint64_t positives, const float *negative, uint64_t negatives,
-                        struct gnn_err *e)
+                        uint64_t positives, const float *negative, const float *y,
+                        uint64_t negatives, struct gnn_err *e)
 {
     if (positives ? negatives % positives : negatives)
         return gnn_fail(e, GNN_E_INPUT, "not as many negatives of each link");
@@ -81,11 +81,14 @@ int gnn_link_recall_add(struct gnn_link_recall *q, const uint32_t *node, const f
     for (uint64_t i = 0; i < positives; i++) {
         if (add_pair(q, node[i], positive[i], true, e))
             return e->code;
-        for (uint64_t k = 0; k < each; k++)
-            if (add_pair(q, node[i], negative[i * each + k], false, e))
+        for (uint64_t k = i * each; k < (i + 1) * each; k++) {
+            if (y && isnan(y[k]))
+                continue;
+            if (add_pair(q, node[i], negative[k], false, e))
                 return e->code;
+            q->negatives = true;
+        }
     }
-    q->negatives = q->negatives || negatives;
     if (!q->full || q->n > q->full)
         drop_pairs(q);
     return 0;

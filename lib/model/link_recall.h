@@ -20,11 +20,12 @@ struct gnn_link_recall {
     bool negatives; /* there was one */
 };
 /* Adds a piece: the node of each positive, by a number that is the same in all pieces and on all
- * ranks, and scores; of negatives, the first positive's come first, and each has as many.
+ * ranks, and scores; of negatives, the first positive's come first, and each has as many. y
+ * (negatives): NaN, there is no negative in this place; NULL: there is one in all.
  * GNN_E_INPUT: they do not, or a score is NaN. */
 int gnn_link_recall_add(struct gnn_link_recall *q, const uint32_t *node, const float *positive,
-                        uint64_t positives, const float *negative, uint64_t negatives,
-                        struct gnn_err *e) GNN_MUST_USE;
+                        uint64_t positives, const float *negative, const float *y,
+                        uint64_t negatives, struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_recall_clear(struct gnn_link_recall *q);
 void gnn_link_recall_release(struct gnn_link_recall *q);
 /* The value over all ranks, in which any order of pairs with equal scores is as likely as another;

@@ -166,10 +166,39 @@ static int add_links(struct gnn_score *s, const float *z, const struct gnn_label
     uint64_t positives = 0;
     while (positives < n && y->target[positives] > 0.5f)
         positives++;
+    const float *negative = z + positives, *there = y->target + positives;
+    bool all = true; /* places of negatives have one */
+    for (uint64_t i = 0; i < n - positives; i++)
+        all &= !isnan(there[i]);
+    there = all ? NULL : there;
     if (s->recall)
-        return gnn_link_recall_add(s->recall, y->node, z, positives, z + positives, n - positives,
+        return gnn_link_recall_add(s->recall, y->node, z, positives, negative, there, n - positives,
                                    e);
-    return gnn_link_metrics_add(s->link, z, positives, z + positives, n - positives, e);
+    return gnn_link_metrics_add(s->link, z, positives, negative, there, n - positives, e);
+}
+
+/* Whether there is a row: a link without a label is a place without a negative. */
+static bool is_row(const struct gnn_score *s, const struct gnn_labels *y, uint64_t i)
+{
+    return s->task != GNN_TASK_LINKS || !isnan(y->target[i]);
+}
+
+/* Appends the rows between places that have none, after those before. */
+static int keep_rows(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
+                     struct gnn_err *e)
+{
+    const uint64_t w = s->outputs;
+    uint64_t to = s->rows;
+    if (gnn_buf_reserve(&s->z, (s->rows + n) * w, sizeof(float), "predictions", e) ||
+        gnn_buf_reserve(&s->y, (s->rows + n) * w, sizeof(float), "labels", e))
+        return e->code;
+    for (uint64_t i = 0, end; i < n; to += end - i, i = end + 1) {
+        for (end = i; end < n && is_row(s, y, end); end++)
+            ;
+        memcpy((float *)s->z.data + to * w, z + i * w, (end - i) * w * sizeof(float));
+        memcpy((float *)s->y.data + to * w, y->target + i * w, (end - i) * w * sizeof(float));
+    }
+    return 0;
 }
 
 int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
@@ -186,17 +215,10 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
     }
     if ((s->link || s->recall) && add_links(s, z, y, n, e))
         return e->code;
-    if (s->keep) {
-        if (gnn_buf_reserve(&s->z, (s->rows + n) * w, sizeof(float), "predictions", e) ||
-            gnn_buf_reserve(&s->y, (s->rows + n) * w, sizeof(float), "labels", e))
-            return e->code;
-        if (n) {
-            memcpy((float *)s->z.data + s->rows * w, z, n * w * sizeof(float));
-            memcpy((float *)s->y.data + s->rows * w, y->target, n * w * sizeof(float));
-        }
-    }
+    if (s->keep && keep_rows(s, z, y, n, e))
+        return e->code;
     for (uint64_t i = 0; i < n; i++)
-        s->rows += y->draws ? y->draws[i] : 1;
+        s->rows += !is_row(s, y, i) ? 0 : y->draws ? y->draws[i] : 1;
     return 0;
 }
 
@@ -409,11 +431,11 @@ int gnn_measure_of_links(struct gnn_measure *m, bool named, const struct gnn_sam
                          struct gnn_err *e)
 {
     const uint32_t split = s->nsplits > 1;
-    const uint64_t each = gnn_drawn_each(gnn_sampling_drawn(s, split));
-    uint64_t all = 0; /* of the set that has most, as not all need be measured */
+    uint64_t all = 0, each = 0; /* of the set that has most, as not all need be measured */
     for (uint32_t i = split; i < s->nsplits; i++) {
-        const uint64_t n = count_negatives(s, i);
+        const uint64_t n = count_negatives(s, i), own = gnn_drawn_each(gnn_sampling_drawn(s, i));
         all = n > all ? n : all;
+        each = own > each ? own : each;
     }
     m->each = each;
     if (each && m->metric == GNN_RECALL_AT && s->links.end == GNN_NEGATIVE_BOTH &&

@@ -340,11 +340,11 @@ GNN_OP(squared_error, ("loss"), cells_of(dz ? 3 : 2, n) * c + cells_of(2, n),
         float *dz),
        gnn_squared_error(z, n, c, y, scale, row_loss, dz),
        gnn_cuda_squared_error(z, NULL, n, c, y, scale, row_loss, dz, dev->stream))
-GNN_OP(link_loss, ("loss"), cells_of(dz ? 4 : 3, p) + cells_of(dz ? 4 : 3, n),
-       (const float *z, uint32_t p, uint32_t n, uint32_t each, bool softmax, float scale,
-        double *row_loss, float *dz),
-       gnn_link_loss(z, p, n, each, softmax, scale, row_loss, dz),
-       gnn_cuda_link_loss(z, p, n, each, softmax, scale, row_loss, dz, dev->stream))
+GNN_OP(link_loss, ("loss"), cells_of(dz ? 5 : 4, p) + cells_of(dz ? 5 : 4, n),
+       (const float *z, const float *y, uint32_t p, uint32_t n, uint32_t each, bool softmax,
+        float scale, double *row_loss, float *dz),
+       gnn_link_loss(z, y, p, n, each, softmax, scale, row_loss, dz),
+       gnn_cuda_link_loss(z, y, p, n, each, softmax, scale, row_loss, dz, dev->stream))
 
 /* kernels/weight.h */
 GNN_OP(label_weights, ("loss weights"), cells_of(1, n) * (form == GNN_LABEL_CLASS ? 1 : c) + n,

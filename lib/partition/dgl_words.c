@@ -196,8 +196,8 @@ static void leave_set(struct left *l, const struct gnn_view *v, uint32_t i)
     const struct gnn_split_set *set = &c->set[i];
     char what[2 * GNN_WORD_MAX + 16];
     uint32_t *ids = NULL;
-    leave_out(l, set->links && !gnn_schema_is_given(set), "sets of links");
-    leave_out(l, set->links && gnn_schema_is_given(set), "negatives");
+    leave_out(l, set->links && gnn_schema_given_kind(set) < 0, "sets of links");
+    leave_out(l, set->links && gnn_schema_given_kind(set) >= 0, "negatives");
     if (set->links)
         return;
     const bool other = strcmp(set->split, c->set[first_set(c)].split) != 0;

@@ -21,20 +21,20 @@
 /* ---- metrics ---- */
 
 /* Positives, and then negatives, are told by their places. */
-static int mark_positives(struct gnn_predict_links *q, const struct gnn_examples *x,
+static int mark_positives(struct gnn_predict_links *q, const struct gnn_passed *f,
                           struct gnn_labels *y, struct gnn_err *e)
 {
-    if (q->o.ops->fit_host(q->o.ops, &q->y, x->n, sizeof(float), "labels", e))
+    if (q->o.ops->fit_host(q->o.ops, &q->y, f->x.n, sizeof(float), "labels", e))
         return e->code;
     y->target = q->y.data;
-    gnn_fill(y->target, x->positives, 1);
-    gnn_fill(y->target + x->positives, x->n - x->positives, 0);
+    gnn_examples_mark(&f->x, q->meta, f->b, y->target);
     return 0;
 }
 
-static int read_labels(struct gnn_predict_links *q, const struct gnn_examples *x,
+static int read_labels(struct gnn_predict_links *q, const struct gnn_passed *f,
                        struct gnn_labels *y, struct gnn_err *e)
 {
+    const struct gnn_examples *x = &f->x;
     struct gnn_tensor t = *x->y;
     t.data = q->y.data;
     if (gnn_labels_read(&q->labels, q->m->c.task, gnn_model_scores(&q->m->c), &t, x->n, e))
@@ -62,7 +62,7 @@ static int measure_batch(struct gnn_predict_links *q, const struct gnn_passed *f
     const uint32_t n = f->x.n;
     struct gnn_labels y = {.draws = NULL};
     if (gnn_buf_fit(&q->loss, n, sizeof(double), "losses", e) ||
-        (gnn_model_tells_links(&q->m->c) ? mark_positives : read_labels)(q, &f->x, &y, e))
+        (gnn_model_tells_links(&q->m->c) ? mark_positives : read_labels)(q, f, &y, e))
         return e->code;
     if (gnn_score_by_node(&q->score[f->b->split])) {
         if (find_asked(q, f, e))

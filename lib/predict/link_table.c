@@ -144,8 +144,10 @@ static int form_lines(struct gnn_predict_links *q, const struct gnn_passed *f, s
         return e->code;
     for (uint64_t i = 0; i < *n; i++) {
         const uint64_t before = c->n;
-        if (ends ? put_embedding(q, f, i, HEAD, c, e) || put_embedding(q, f, i, TAIL, c, e)
-                 : put_link(q, f, i, cells + i * passed_width(q), c, e))
+        /* In place of a negative that there is not, a line without a byte. */
+        if (passed_lacks(q, f, i) ? 0
+            : ends ? put_embedding(q, f, i, HEAD, c, e) || put_embedding(q, f, i, TAIL, c, e)
+                   : put_link(q, f, i, cells + i * passed_width(q), c, e))
             return e->code;
         ((struct gnn_merge_line *)q->lines.data)[i] =
             (struct gnn_merge_line){passed_place(q, f, i), c->n - before};

@@ -31,6 +31,15 @@ static inline uint64_t passed_all(const struct gnn_predict_links *q, const struc
     return q->o.comm->size > 1 ? f->b->seeds : passed_own(f);
 }
 
+/* Whether example i is none: a place of a negative that its link does not have. */
+static inline bool passed_lacks(const struct gnn_predict_links *q, const struct gnn_passed *f,
+                                uint64_t i)
+{
+    return i >= passed_own(f) &&
+           gnn_batch_lacks(f->b, gnn_sampling_drawn(&q->meta->sampling, f->b->split),
+                           i - passed_own(f));
+}
+
 /* Local numbers of the ends of example i: the positives come first. */
 static inline const uint32_t *passed_ends(const struct gnn_passed *f, uint64_t i)
 {

@@ -127,16 +127,22 @@ static int find_links(struct making *k)
     return 0;
 }
 
-/* Negative i of the batch's, of a set that has given ones. */
+/* Negative i of the batch's, of a set that has given ones. A link with fewer than others has itself
+ * in place of the rest. */
 static struct link given_negative(const struct making *k, uint64_t i, uint64_t positive)
 {
     const struct gnn_sampling *m = &k->q->s->meta.sampling;
     const struct gnn_batch *b = k->d->b;
     const struct gnn_drawn d = k->draw.drawn;
-    const uint64_t each = gnn_drawn_each(d),
-                   at = each ? k->input[positive] * each + i % each
-                             : gnn_drawn_first(d, b->step * m->batch_size) + i;
-    return ((const struct link *)k->q->given[b->split].links.data)[at];
+    const struct link_list *given = &k->q->given[b->split];
+    const uint64_t each = gnn_drawn_each(d), *first = given->first.data;
+    uint64_t at = each ? k->input[positive] * each + i % each
+                       : gnn_drawn_first(d, b->step * m->batch_size) + i;
+    if (first) {
+        const uint64_t *list = first + k->input[positive], end = list[1] - 1;
+        at = list[0] + i % each < end ? list[0] + i % each : end; /* which is the link */
+    }
+    return ((const struct link *)given->links.data)[at];
 }
 
 /* Those of this rank's positives, which come before them. */

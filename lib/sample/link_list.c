@@ -18,6 +18,7 @@ void gnn_link_list_release(struct link_list *x)
     gnn_buf_release(&x->links);
     gnn_buf_release(&x->times);
     gnn_buf_release(&x->label);
+    gnn_buf_release(&x->first);
     *x = (struct link_list){.n = 0};
 }
 

@@ -271,8 +271,8 @@ static int read_sets(struct making *x, int set, struct gnn_err *e)
     const struct gnn_schema *c = &x->q->store->meta.schema;
     for (uint32_t i = 0; i < c->nsets; i++) {
         struct link_list list = {.n = 0};
-        if (!c->set[i].links || c->set[i].etype != x->q->etype || gnn_schema_is_given(&c->set[i]) ||
-            (set != LINK_ALL_SETS && set != (int)i))
+        if (!c->set[i].links || c->set[i].etype != x->q->etype ||
+            gnn_schema_given_kind(&c->set[i]) >= 0 || (set != LINK_ALL_SETS && set != (int)i))
             continue;
         if (!gnn_link_list_of_set(&list, x->q, i, e) && list.n &&
             !gnn_buf_reserve(&x->links, x->n + list.n, sizeof(struct link), "links", e)) {

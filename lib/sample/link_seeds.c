@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/data/sampling_list.h"
+#include "lib/store/ragged.h"
 
 static void free_seeds(struct sample_seeds *base)
 {
@@ -57,6 +58,28 @@ static int need_given(const struct link_seeds *q, const char *name, struct gnn_e
                     q->s->store->path, name);
 }
 
+/* Links of a set, of all ranks. */
+static int read_set(const struct link_seeds *q, struct link_list *x, uint32_t set,
+                    struct gnn_err *e)
+{
+    return gnn_link_list_of_set(x, &q->edges, set, e) || gnn_link_list_gather(x, q->s->comm, e)
+               ? e->code
+               : 0;
+}
+
+/* Where the lists of candidates in x are, which set `of` gives for those of `set`. */
+static int find_lists(const struct link_seeds *q, struct link_list *x, uint32_t set, uint32_t of,
+                      uint64_t *longest, struct gnn_err *e)
+{
+    struct link_list own = {.n = 0};
+    if (!read_set(q, &own, set, e) &&
+        !gnn_buf_reserve(&x->first, own.n + 1, sizeof(uint64_t), "lists of candidates", e))
+        (void)!gnn_ragged_find(q->s->store, of, own.links.data, own.n, x->links.data, x->first.data,
+                               longest, e);
+    gnn_link_list_release(&own);
+    return e->code;
+}
+
 /* Given negatives of split i, if it is to have these, and what the header says of them. */
 static int add_given(struct link_seeds *q, uint32_t i, const char *name, struct gnn_err *e)
 {
@@ -64,26 +87,37 @@ static int add_given(struct link_seeds *q, uint32_t i, const char *name, struct 
     const struct gnn_schema *c = &q->s->meta.schema;
     struct link_list *x = &q->given[i];
     struct gnn_given_negatives *g = &m->given[i];
-    bool each;
+    enum gnn_given_kind kind;
     if (gnn_sampling_drawn(m, i).kind != GNN_NEGATIVES_GIVEN)
         return 0;
     const int set = (int)q->base.tag[i] - 1,
-              of = set < 0 ? -1 : gnn_schema_find_given(c, (uint32_t)set, &each);
+              of = set < 0 ? -1 : gnn_schema_find_given(c, (uint32_t)set, &kind);
     if (of < 0)
         return need_given(q, name, e);
     const uint64_t n = q->list[i].n, all = c->set[of].count;
-    if (!n || n > UINT32_MAX || !all || (each && all % n) || all / n > GNN_NEGATIVES_MAX)
+    const bool each = kind != GNN_GIVEN_SHARED, ragged = kind == GNN_GIVEN_RAGGED;
+    uint64_t many = n ? all / n : 0;
+    if (!n || n > UINT32_MAX || !all ||
+        (!ragged && ((each && all % n) || many > GNN_NEGATIVES_MAX)))
         return gnn_fail(e, GNN_E_INPUT, "%s: set '%s/%s' does not fit the links of set '%s'",
                         q->s->store->path, c->set[of].split, c->set[of].set, name);
-    if (gnn_link_list_of_set(x, &q->edges, (uint32_t)of, e) ||
-        gnn_link_list_gather(x, q->s->comm, e))
+    if (read_set(q, x, (uint32_t)of, e) ||
+        (ragged && find_lists(q, x, (uint32_t)set, (uint32_t)of, &many, e)))
         return e->code;
     g->drawn = (struct gnn_drawn){.kind = each ? GNN_NEGATIVES_TRIPLET : GNN_NEGATIVES_BINARY,
-                                  .amount = each ? (double)(all / n) : (double)all / (double)n,
+                                  .amount = each ? (double)many : (double)all / (double)n,
                                   .total = each ? 0 : all,
-                                  .links = each ? 0 : n};
+                                  .links = each ? 0 : n,
+                                  .ragged = ragged};
     gnn_link_list_sum(x, g->sum);
     return 0;
+}
+
+/* Whether links of the two have as many negatives, or some that are only of theirs alike. */
+static bool are_alike(struct gnn_drawn a, struct gnn_drawn b)
+{
+    const uint64_t x = gnn_drawn_each(a), y = gnn_drawn_each(b);
+    return x == y || (x && y && (a.ragged || b.ragged));
 }
 
 /* Sets that are evaluated together have negatives of one kind, by which they are measured. */
@@ -91,7 +125,7 @@ static int check_given(const struct link_seeds *q, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &q->s->meta.sampling;
     for (uint32_t i = 2; i < m->nsplits; i++)
-        if (gnn_drawn_each(gnn_sampling_drawn(m, i)) != gnn_drawn_each(gnn_sampling_drawn(m, 1)))
+        if (!are_alike(gnn_sampling_drawn(m, i), gnn_sampling_drawn(m, 1)))
             return gnn_fail(e, GNN_E_USAGE,
                             "%s: sets '%s' and '%s' have given negatives of different kinds: name "
                             "one of them",

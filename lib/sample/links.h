@@ -63,6 +63,9 @@ struct link_list {
     struct gnn_buf links; /* struct link (n); ends UINT32_MAX: another rank's */
     struct gnn_buf times; /* i64 (n), as those of edges; none: there are no times */
     struct gnn_buf label; /* f32 (n); none: there are no labels */
+    /* Offsets of lists of candidates, u64 (their number + 1) as gnn_ragged_find gives them; none:
+     * it is no such list */
+    struct gnn_buf first;
     uint64_t n;
 };
 /* Reads the file's lines of a head and a tail, in numbers or names, and, if `times` is the dtype of

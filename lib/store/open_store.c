@@ -54,7 +54,7 @@ static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, 
     const uint8_t *h = p->map + *at, *table = h + GNB_HEADER_BYTES;
     const unsigned major = f->major;
     const char *text = gnn_gnb_frame_decode(f, h);
-    if (!text && f->major != GNB_MAJOR && f->major != GNB_MAJOR_SCALED)
+    if (!text && f->major != GNB_MAJOR && f->major != GNB_MAJOR_LATEST)
         text = "a version of GNB that is not one of stores";
     if (!text && major && f->major != major)
         text = "is of another version than its HEADER";
@@ -155,12 +155,14 @@ static int read_meta(struct gnn_part *p, uint64_t *at, struct gnb_frame *f, stru
         rc = gnn_fail(e, (enum gnn_status)why.code, "%s: %s", p->path, why.msg);
     if (rc)
         return rc;
-    const unsigned major = gnn_meta_version(meta);
+    const unsigned major = gnn_schema_version(&meta->schema);
     return f->major == major
                ? 0
                : fail_part(p, 0,
-                           major == GNB_MAJOR ? "stores without int8 features require version 1"
-                                              : "stores with int8 features require version 4",
+                           major == GNB_MAJOR ? "stores without int8 features and lists of "
+                                                "candidates require version 1"
+                                              : "stores with int8 features or lists of candidates "
+                                                "require version 4",
                            e);
 }
 

@@ -45,7 +45,7 @@ static struct gnb_frame frame_of(const struct gnn_meta *m, enum gnb_kind kind, u
 {
     static const uint64_t seq[] = {[GNB_HEADER] = 0, [GNB_TENSORS] = 1, [GNB_END] = 2};
     return (struct gnb_frame){.kind = kind,
-                              .major = (uint16_t)gnn_meta_version(m),
+                              .major = (uint16_t)gnn_schema_version(&m->schema),
                               .ntensors = ntensors,
                               .align = GNB_STORE_ALIGN,
                               .seq = seq[kind]};

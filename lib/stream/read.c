@@ -368,7 +368,8 @@ static const char *other_version(unsigned major, const struct gnn_meta *m)
         [GNB_MAJOR] = "batches without trees, times, induced edges or links require version 1",
         [GNB_MAJOR_TREES] = "batches with trees, times or induced edges require version 2",
         [GNB_MAJOR_LINKS] = "batches of links require version 3",
-        [GNB_MAJOR_SCALED] = "stores with int8 features require version 4"};
+        [GNB_MAJOR_LATEST] =
+            "batches of stores with int8 features, and links with different numbers of negatives, require version 4"};
     const unsigned needed = gnn_meta_version(m);
     return major == needed ? NULL : batches[needed];
 }

@@ -103,11 +103,18 @@ static int check_labels(const struct gnn_trainer *t, const struct gnn_train_half
 }
 
 /* The labels of links, to t->y. */
-static void make_labels(struct gnn_trainer *t, const struct gnn_examples *x)
+static void make_labels(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_train_half *h)
 {
+    const struct gnn_ops *o = t->ops;
+    const struct gnn_examples *x = &h->x;
     float *y = t->y.data;
-    t->ops->fill(t->ops, y, x->positives, 1);
-    t->ops->fill(t->ops, y + x->positives, x->n - x->positives, 0);
+    if (x->ragged) {
+        gnn_examples_mark(x, t->meta, b, h->y.data);
+        o->put(o, y, h->y.data, x->n * sizeof *y);
+        return;
+    }
+    o->fill(o, y, x->positives, 1);
+    o->fill(o, y + x->positives, x->n - x->positives, 0);
 }
 
 /* The batch's examples to h, their labels to t->y, and on their way to h. */
@@ -128,7 +135,7 @@ static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, struct
     if (x->y)
         o->labels(o, x->y, n, gnn_task_labels[c->task].form, scores, t->y.data);
     else
-        make_labels(t, x);
+        make_labels(t, b, h);
     o->fetch(o, h->y.data, t->y.data, n * sizeof(float));
     return o->async || !x->y ? 0 : check_labels(t, h, x->y->data, x->y->dtype, e);
 }

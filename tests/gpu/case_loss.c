@@ -95,16 +95,21 @@ static void losses(uint32_t n, size_t c)
     verdict("softmax, sigmoid, squared error: (%u, %zu)", n, c);
 }
 
-/* Of p positives and n negatives, each with so many of its own or, if that is 0, in turns. */
+/* Of p positives and n negatives, each with so many of its own, of which some are none, or, if that
+ * is 0, in turns. */
 static void link_losses(uint32_t p, uint32_t n, uint32_t each, bool softmax)
 {
     struct loss l = loss_of(p + n, 1, 1e-6);
+    float *y = floats(p + n);
+    for (uint32_t i = 0; i < p + n; i++)
+        y[i] = i < p ? 1 : each > 1 && !below(3) ? NAN : 0;
     while (again()) {
-        gnn_cuda_link_loss(at(l.z), p, n, each, softmax, 0.25f, at(l.row), at(l.dz), stream);
-        gnn_cuda_link_loss(at(l.z), p, n, each, softmax, 0.25f, at(l.only), NULL, stream);
-        gnn_cuda_link_loss(at(l.same), p, n, each, softmax, 0.25f, at(l.row), at(l.same), stream);
+        gnn_cuda_link_loss(at(l.z), at(y), p, n, each, softmax, 0.25f, at(l.row), at(l.dz), stream);
+        gnn_cuda_link_loss(at(l.z), at(y), p, n, each, softmax, 0.25f, at(l.only), NULL, stream);
+        gnn_cuda_link_loss(at(l.same), at(y), p, n, each, softmax, 0.25f, at(l.row), at(l.same),
+                           stream);
     }
-    gnn_link_loss(l.z, p, n, each, softmax, 0.25f, l.row, l.dz);
+    gnn_link_loss(l.z, y, p, n, each, softmax, 0.25f, l.row, l.dz);
     loss_same(&l, p + n, 1);
     verdict("%s of %u links with %u negatives", softmax ? "softmax" : "BPR", p, n);
 }

@@ -57,7 +57,8 @@ check 'the split has candidates' sh -c 'gnn-inspect r/wiki-links | grep -q "cand
 bad() { refuses 3 "$1" "$2" gnn-import --split-links user/to/item=time:70/15/15 --negatives valid=$3 -o x ${4:-w}; }
 refusing='gnn-import --negatives'
 bad 'link ([0-9]*, [0-9]*, [0-9]*) of set valid is not in it' 'a link without candidates' bad_lost_val_ns.pkl
-bad 'link (.*) of set valid has [36] candidates, and others [36]: a split has as many for each link' 'fewer candidates' bad_ragged_val_ns.pkl
+bad 'link (.*) of set valid has its own tail among its candidates, which is read only if all links have as many' 'itself among fewer candidates' bad_own_val_ns.pkl
+bad 'no link of set valid has a candidate' 'empty lists' bad_none_val_ns.pkl
 bad 'has the candidate 37: tails are 25 to 36' 'a candidate that is no node' bad_range_val_ns.pkl
 bad 'has the candidate 0: tails are 25 to 36' 'a user as a tail' bad_user_val_ns.pkl
 bad 'has the candidate -1: tails are' 'a negative candidate' bad_negative_val_ns.pkl

@@ -34,7 +34,8 @@ def negatives(path, name, rng, protocol, **changed):
         some = {}
         for a, b, c in zip(u[mask], v[mask], t[mask]):
             others = np.setdiff1d(np.arange(v.min(), v.max() + 1), [b])
-            some[(a, b, c)] = rng.choice(others, K, replace=False).astype(changed.get("dtype", "i8"))
+            n = rng.integers(0, K + 1) if "vary" in changed else K
+            some[(a, b, c)] = rng.choice(others, n, replace=False).astype(changed.get("dtype", "i8"))
         if "edit" in changed:
             changed["edit"](some)
         with open("%s_%s_ns.pkl" % (name, what), "wb") as f:
@@ -62,6 +63,8 @@ def write():
     negatives("wiki.csv", "wiki", rng, 5)
     negatives("wiki.csv", "wiki4", rng, 4, dtype="f8")
     negatives("coin.csv", "coin", rng, 4)
+    for name in "wiki", "coin":
+        negatives(name + ".csv", name + "-some", np.random.default_rng(7), 5, vary=True)
     with zipfile.ZipFile("wiki.zip", "w", zipfile.ZIP_DEFLATED) as z:
         for name in "wiki.csv", "wiki_val_ns.pkl", "wiki_test_ns.pkl":
             z.write(name, "tgbl-wiki/" + name)
@@ -75,7 +78,8 @@ def write():
     def put(value):
         return first(lambda d, k: d.update({k: value}))
 
-    bad = {"lost": first(lambda d, k: d.pop(k)), "ragged": put(np.arange(USERS, USERS + 3)), "range": put(np.full(K, USERS + ITEMS)),
+    bad = {"lost": first(lambda d, k: d.pop(k)), "own": first(lambda d, k: d.update({k: np.array([k[1], USERS, USERS + 1])})),
+           "none": lambda d: d.update({k: np.zeros(0, "i8") for k in d}), "range": put(np.full(K, USERS + ITEMS)),
            "user": put(np.zeros(K, "i8")), "negative": put(np.full(K, -1)), "fraction": put(np.full(K, 30.5)), "word": put("others"),
            "matrix": put(np.full((2, 3), 30)), "relation": first(lambda d, k: d.update({k + (1,): d.pop(k)})),
            "real": first(lambda d, k: d.update({(k[0], k[1], 0.5): d.pop(k)})), "system": put(System())}
@@ -92,7 +96,7 @@ def check(store, split, what):
 
     g = link_splits.Graph(split)
     base = link_splits.Graph(store)
-    u, v, t = read(("coin" if what == "coin" else "wiki") + ".csv")
+    u, v, t = read(("coin" if what.startswith("coin") else "wiki") + ".csv")
     kind = g.schema["edge_types"][0]
     users = 0 if kind["src"] == kind["dst"] else next(n["count"] for n in g.schema["node_types"] if n["name"] == kind["src"])
     assert base.etype("%(src)s/%(rel)s/%(dst)s" % kind)["count"] % len(u) == 0
@@ -103,12 +107,19 @@ def check(store, split, what):
         assert found == sorted(set(zip(u[mask].tolist(), v[mask].tolist(), t[mask].tolist()))), "the links of " + set_
         with open("%s_%s_ns.pkl" % (what, name), "rb") as f:
             want = pickle.load(f)
-        given = np.concatenate([p["split/candidates/" + set_] for p in g.parts])
-        order = np.argsort(np.concatenate([p["split/candidates/" + set_ + "/order"] for p in g.parts])) if len(g.parts) > 1 else np.arange(len(given))
-        ends = np.stack([g.orig[kind["src"]][given[:, 0]], g.orig[kind["dst"]][given[:, 1]]], 1)[order].astype("i8").reshape(len(links), K, 2)
-        for (a, b), c, rows in zip(links, times, ends):
+        vary = len(set(map(len, want.values()))) > 1
+        tensor = "split/candidates%s/%s" % ("-ragged" if vary else "", set_)
+        given = np.concatenate([p[tensor] for p in g.parts])
+        order = np.argsort(np.concatenate([p[tensor + "/order"] for p in g.parts])) if len(g.parts) > 1 else np.arange(len(given))
+        ends = np.stack([g.orig[kind["src"]][given[:, 0]], g.orig[kind["dst"]][given[:, 1]]], 1)[order].astype("i8")
+        for (a, b), c in zip(links, times):
+            tails = want[(a, b + users, int(c))].astype("i8")
+            if vary:
+                tails = np.append(tails, b + users)
+            rows, ends = ends[:len(tails)], ends[len(tails):]
             assert (rows[:, 0] == a).all(), "heads of candidates"
-            assert np.array_equal(rows[:, 1] + users, want[(a, b + users, int(c))].astype("i8")), "candidates of %s" % ((a, b, c),)
+            assert np.array_equal(rows[:, 1] + users, tails), "candidates of %s" % ((a, b, c),)
+        assert not len(ends), "candidates of no link"
 
 
 if __name__ == "__main__":

@@ -164,6 +164,6 @@ forge "tensor 'scale/node/x' does not have the dtype or shape of its schema" 'sc
 forge "field 'x' is f32: only i8 has scales" 'scales of f32' "x['dtype'] = 'f32'"
 forge "'scaled' is not true" 'a word for scaled' "x['scaled'] = 'yes'"
 forge "only features x have" 'scales of another field' "x['name'] = 'z'"
-forge 'stores with int8 features require version 4' 'version 1' 'major = 1'
-forge 'stores without int8 features require version 1' 'version 4 of what has no int8' "del x['scaled']; major = 4"
+forge 'stores with int8 features or lists of candidates require version 4' 'version 1' 'major = 1'
+forge 'stores without int8 features and lists of candidates require version 1' 'version 4 of what has no int8' "del x['scaled']; major = 4"
 done_testing

@@ -11,6 +11,9 @@ def version(header):
     sampling = header.get("sampling", {})
     if any(f.get("scaled") for t in header["schema"]["node_types"] for f in t["fields"]):
         return 4
+    if any(s.get("negatives", {}).get("ragged") for s in sampling.get("splits", [])) or \
+            ("sampling" not in header and any(s["split"] == "candidates-ragged" for s in header["schema"]["splits"])):
+        return 4
     return 3 if "links" in sampling else 1 + any(bool(sampling.get(key)) for key in ("disjoint", "time", "induced"))
 
 

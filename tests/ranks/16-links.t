@@ -75,6 +75,32 @@ same 'strict pairs of a directed graph' T T4 3 -f 4 -b 90 --negatives binary:1 -
 same 'earlier neighbours' T T4 4 -f 4,3 -b 90 --time-rule lt --negatives binary:1 --strict --steps 0:9
 same 'neighbours of until then, links excluded' T T4 2 -f 4,3 -b 90 --time-rule le --exclude self --negatives triplet:2 --steps 0:9
 same 'timed sets' TC TC4 4 -f 4,3 -b 90 --time-rule lt --split train --eval valid --eval test --negatives binary:1 --strict
+/usr/bin/python3 - <<'PY'
+import pickle, random
+random.seed(9)
+rows = [tuple(map(int, line.split(","))) for line in open("told.csv").readlines()[1:]]
+some = {k: [v for v in random.sample(range(300), random.randrange(6)) if v != k[1]] for k in rows}
+import numpy as np
+pickle.dump({k: np.array(v, "i8") for k, v in some.items()}, open("some.pkl", "wb"), 4)
+PY
+perl -e 'srand 8; print join(",", map { rand } 1 .. 4), "\n" for 1 .. 300' >told.x
+gnn-import -q --no-provenance --directed --features told.x -o TX told.csv
+gnn-import -q --no-provenance --split-links node/to/node=time:80/10/10 --negatives valid=some.pkl,test=some.pkl -o TR TX
+gnn-partition -q --no-provenance -k 4 --method random -o TR4 TR
+same 'candidates of different numbers' TR TR4 4 -f 4,3 -b 90 --time-rule lt --split train --eval valid --eval test --negatives binary:1 --strict
+same 'those of a set alone' TR TR4 3 -f 4,3 -b 20 --time-rule le --split test --negatives given --disjoint
+# What ranks make of links with fewer candidates than others, also where they learn from them.
+for loss in bce bpr softmax; do
+    for k in 1 3; do
+        ranks $k gnn-train --hidden 8 --no-provenance --task links --split valid --eval test --negatives given -f 4,2 -b 90 --epochs 2 \
+            --loss $loss --store TR4 -o lists.$k 2>said
+        sed -n 's/.*\(epoch [01]: loss [0-9.]*\),.*/\1/p' said >curve.$k
+        ranks $k gnn-predict --metric mrr --split test --store TR4 -o table.$k.csv lists.1 2>&1 | sed -n 's/.*test: //p' >measured.$k
+    done
+    check "gnn-train learns from lists on 3 ranks as on one: $loss" sh -c 'test -s curve.1 && cmp curve.1 curve.3'
+    check "gnn-predict measures and writes them on 3 ranks as on one: $loss" sh -c 'test -s measured.1 && cmp measured.1 measured.3 && for k in 1 3; do cut -d , -f 1-4,7 table.$k.csv >lines.$k; done && cmp lines.1 lines.3'
+    rm -f table.*
+done
 /usr/bin/python3 - <<'PY' # positions in the partitioned store, and the same nodes in the other
 import os, sys
 sys.path.insert(0, os.environ["GNN_TOP"] + "/tests/interop")

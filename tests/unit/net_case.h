@@ -172,7 +172,7 @@ static double link_loss(float *z, enum gnn_link_loss by, bool grad)
     for (int i = 0; i < PAIRS; i++)
         y[i] = 1;
     if (by)
-        gnn_link_loss(z, PAIRS, NEGATIVES, 0, by == GNN_LOSS_SOFTMAX, 1, row, grad ? z : NULL);
+        gnn_link_loss(z, y, PAIRS, NEGATIVES, 0, by == GNN_LOSS_SOFTMAX, 1, row, grad ? z : NULL);
     else
         gnn_sigmoid_ce(z, LINKS, 1, y, 1, row, grad ? z : NULL);
     for (int i = 0; i < LINKS; i++)

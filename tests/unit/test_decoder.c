@@ -85,6 +85,7 @@ static float *learn_links(struct gnn_net *n, const struct gnn_model *m, const st
     const struct gnn_net_mode mode = {.train = true};
     const uint32_t negatives = (uint32_t)b->rows[GNN_UNIT_NEGATIVES];
     float *z, *out = calloc(ALL + m->nfloats, sizeof *out);
+    const float y[ALL] = {0};
     double row[ALL];
     struct gnn_err e = {0};
     if (!out)
@@ -92,7 +93,7 @@ static float *learn_links(struct gnn_net *n, const struct gnn_model *m, const st
     if (gnn_net_forward(n, m->slab, b, meta, &mode, &z, &e))
         die(&e);
     memcpy(out, z, (MANY + negatives) * sizeof *out);
-    gnn_link_loss(z, MANY, negatives, negatives / MANY, true, 1, row, z);
+    gnn_link_loss(z, y, MANY, negatives, negatives / MANY, true, 1, row, z);
     if (gnn_net_backward(n, m->slab, &e))
         die(&e);
     memcpy(out + ALL, n->pass.grad, m->nfloats * sizeof *out);

@@ -25,7 +25,8 @@ struct scores {
     uint64_t positives, negatives;
     bool each;
     const char *const *metric;
-    uint64_t piece; /* positives (each) or scores that are added at once; 0: all */
+    uint64_t piece;     /* positives (each) or scores that are added at once; 0: all */
+    const float *there; /* NaN: no negative in this place; NULL: in all */
 };
 struct result {
     int rc;
@@ -57,7 +58,8 @@ static int add_pieces(struct gnn_link_metrics *m, const struct scores *s, uint32
                        p_end = at + piece < s->positives ? at + piece : s->positives,
                        q_end = at + piece < n ? at + piece : n;
         if (i % size == r &&
-            gnn_link_metrics_add(m, s->p + p, p_end - p, s->n + q * k, (q_end - q) * k, e))
+            gnn_link_metrics_add(m, s->p + p, p_end - p, s->n + q * k,
+                                 s->there ? s->there + q * k : NULL, (q_end - q) * k, e))
             return e->code;
     }
     return 0;
@@ -376,13 +378,13 @@ static void test_clear(void)
     for (uint32_t turn = 0; turn < 3; turn++) {
         const float low = -(float)turn;
         for (uint32_t i = 0; i < 4; i++)
-            right &= !gnn_link_metrics_add(&m, few, 4000, many, 4000, &e);
+            right &= !gnn_link_metrics_add(&m, few, 4000, many, NULL, 4000, &e);
         gnn_link_metrics_clear(&m);
-        right &=
-            !gnn_link_metrics_add(&m, (float[]){low, low - 2}, 2,
-                                  (float[]){low - 1, low - 3, low - 4, low - 5, low - 6}, 5, &e) &&
-            !gnn_link_metrics_finish(&m, gnn_comm_self(), v, &n, &e) && v[0].value == 0.5 &&
-            v[1].value == 1;
+        right &= !gnn_link_metrics_add(&m, (float[]){low, low - 2}, 2,
+                                       (float[]){low - 1, low - 3, low - 4, low - 5, low - 6}, NULL,
+                                       5, &e) &&
+                 !gnn_link_metrics_finish(&m, gnn_comm_self(), v, &n, &e) && v[0].value == 0.5 &&
+                 v[1].value == 1;
         gnn_link_metrics_clear(&m);
     }
     ok(right, "gnn_link_metrics_clear forgets what was added before");
@@ -417,10 +419,50 @@ static void test_refusals(void)
     struct gnn_link_metrics m;
     struct gnn_err e = {0};
     begin(&m, &(struct scores){.each = true, .metric = of_ranks});
-    ok(gnn_link_metrics_add(&m, z, 2, z, 3, &e) == GNN_E_INPUT &&
+    ok(gnn_link_metrics_add(&m, z, 2, z, NULL, 3, &e) == GNN_E_INPUT &&
            !strcmp(e.msg, "3 negatives of 2 positives: not as many of each"),
        "negatives that are not as many of each positive are refused: %s", e.msg);
     gnn_link_metrics_release(&m);
+}
+
+/* Places without a negative are as if they were not there, whatever is in them. */
+static void test_ragged(void)
+{
+    enum { P = 60, EACH = 7 };
+    float p[P], n[P * EACH], y[P * EACH];
+    struct gnn_link_metrics m;
+    struct gnn_err e = {0};
+    struct result by_list = {0};
+    const struct scores s = {p, n, P, P * EACH, true, of_each, 0, y};
+    begin(&m, &s);
+    for (uint32_t i = 0; i < P; i++) {
+        const uint32_t has = 1 + draw(EACH);
+        p[i] = (float)draw(9);
+        for (uint32_t k = 0; k < EACH; k++) {
+            n[i * EACH + k] = (float)draw(9);
+            y[i * EACH + k] = k < has ? 0 : NAN;
+        }
+        by_list.rc |= gnn_link_metrics_add(&m, p + i, 1, n + i * EACH, NULL, has, &e);
+    }
+    by_list.rc |= gnn_link_metrics_finish(&m, gnn_comm_self(), by_list.v, &by_list.n, &e);
+    gnn_link_metrics_release(&m);
+    for (uint64_t piece = 0; piece < 4; piece++) {
+        struct scores some = s;
+        some.piece = piece;
+        const struct result r = run(some);
+        ok(same(&r, &by_list), "places without negatives do not count, in pieces of %u",
+           (unsigned)piece);
+    }
+    /* ranks: 1, of one that has none; 2 of two; 1.5 of one that is equal */
+    const float own[] = {1, 1, 1}, others[] = {2, 2, 2, 0, 1, 9},
+                there[] = {NAN, NAN, 0, 0, 0, NAN};
+    struct result r = run((struct scores){own, others, 3, 6, true, of_ranks, 0, there});
+    ok(near(get(&r, "mrr-realistic"), (1 + 1 / 2.0 + 1 / 1.5) / 3) &&
+           get(&r, "hits@2-realistic") == 1,
+       "a positive without negatives has rank 1");
+    ok(refuses((struct scores){own, others, 2, 2, true, of_areas, 0, (float[]){NAN, NAN}},
+               "no negatives"),
+       "but all together must have some");
 }
 
 static bool reads(const char *text, bool each, enum gnn_link_metric metric, uint64_t k)
@@ -494,6 +536,7 @@ int main(int argc, char **argv)
     test_memory();
     test_clear();
     test_refusals();
+    test_ragged();
     test_words();
     return tap_done();
 }

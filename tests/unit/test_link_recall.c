@@ -33,7 +33,7 @@ static struct gnn_measured value_of(struct gnn_link_recall *q, struct gnn_comm *
 static void add_some(struct gnn_link_recall *q, uint64_t from, uint64_t n)
 {
     struct gnn_err e = {0};
-    if (gnn_link_recall_add(q, node + from, good + from, n, bad + from * EACH, n * EACH, &e))
+    if (gnn_link_recall_add(q, node + from, good + from, n, bad + from * EACH, NULL, n * EACH, &e))
         abort();
 }
 
@@ -44,8 +44,8 @@ static void test_table(void)
     struct gnn_link_recall q = {.k = 2};
     struct gnn_err e = {0};
     (void)!gnn_link_recall_add(&q, (uint32_t[]){5, 5, 5}, (float[]){3, 2, 1}, 3,
-                               (float[]){2, -1, -1}, 3, &e);
-    (void)!gnn_link_recall_add(&q, (uint32_t[]){9}, (float[]){1}, 1, (float[]){1}, 1, &e);
+                               (float[]){2, -1, -1}, NULL, 3, &e);
+    (void)!gnn_link_recall_add(&q, (uint32_t[]){9}, (float[]){1}, 1, (float[]){1}, NULL, 1, &e);
     const struct gnn_measured v = value_of(&q, gnn_comm_self());
     ok(fabs(v.value - (1.5 / 3 + 1) / 2) < 1e-9 && fabs(v.optimistic - (2 / 3.0 + 1) / 2) < 1e-9 &&
            fabs(v.pessimistic - (1 / 3.0 + 1) / 2) < 1e-9,
@@ -138,6 +138,23 @@ static void test_several(void)
     }
 }
 
+/* Places without a negative are as if they were not there. */
+static void test_ragged(void)
+{
+    struct gnn_link_recall q = {.k = 1}, by_list = {.k = 1};
+    struct gnn_err e = {0};
+    const float others[] = {9, 1, 3, 8, 9, 9}, y[] = {NAN, 0, 0, NAN, NAN, NAN};
+    (void)!gnn_link_recall_add(&q, (uint32_t[]){5, 5, 6}, (float[]){2, 1, 1}, 3, others, y, 6, &e);
+    (void)!gnn_link_recall_add(&by_list, (uint32_t[]){5, 5}, (float[]){2, 1}, 2, (float[]){1, 3},
+                               NULL, 2, &e);
+    (void)!gnn_link_recall_add(&by_list, (uint32_t[]){6}, (float[]){1}, 1, NULL, NULL, 0, &e);
+    const struct gnn_measured v = value_of(&q, gnn_comm_self()),
+                              w = value_of(&by_list, gnn_comm_self());
+    ok(!memcmp(&v, &w, sizeof v) && v.value == 0.5, "places without negatives do not count");
+    gnn_link_recall_release(&q);
+    gnn_link_recall_release(&by_list);
+}
+
 static bool fails_with(const struct gnn_err *e, const char *text)
 {
     return e->code == GNN_E_INPUT && strstr(e->msg, text);
@@ -151,22 +168,23 @@ static void test_refusals(void)
     (void)!gnn_link_recall_value(&q, gnn_comm_self(), &v, &e);
     ok(fails_with(&e, "no positives"), "no links: %s", e.msg);
     e = (struct gnn_err){0};
-    (void)!gnn_link_recall_add(&q, (uint32_t[]){1, 1, 1}, (float[]){1, 2, 3}, 3, NULL, 0, &e);
+    (void)!gnn_link_recall_add(&q, (uint32_t[]){1, 1, 1}, (float[]){1, 2, 3}, 3, NULL, NULL, 0, &e);
     (void)!gnn_link_recall_value(&q, gnn_comm_self(), &v, &e);
     ok(fails_with(&e, "no negatives"), "no negatives: %s", e.msg);
     gnn_link_recall_clear(&q);
     e = (struct gnn_err){0};
-    (void)!gnn_link_recall_add(&q, (uint32_t[]){1}, (float[]){1}, 1, (float[]){2}, 1, &e);
+    (void)!gnn_link_recall_add(&q, (uint32_t[]){1}, (float[]){1}, 1, (float[]){2}, NULL, 1, &e);
     (void)!gnn_link_recall_value(&q, gnn_comm_self(), &v, &e);
     ok(fails_with(&e, "at most 2 pairs"), "all pairs are among K: %s", e.msg);
     e = (struct gnn_err){0};
-    (void)!gnn_link_recall_add(&q, (uint32_t[]){1}, (float[]){NAN}, 1, (float[]){2}, 1, &e);
+    (void)!gnn_link_recall_add(&q, (uint32_t[]){1}, (float[]){NAN}, 1, (float[]){2}, NULL, 1, &e);
     ok(fails_with(&e, "NaN"), "a NaN: %s", e.msg);
     gnn_link_recall_release(&q);
 }
 
 int main(void)
 {
+    test_ragged();
     test_table();
     test_definition();
     test_several();

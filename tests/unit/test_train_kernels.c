@@ -437,14 +437,14 @@ static void test_loss(void)
 }
 
 /* The sum of the losses of 4 positives and their negatives, from the definition. */
-static double link_losses(const float *z, size_t n, size_t each, bool softmax)
+static double link_losses(const float *z, const float *y, size_t n, size_t each, bool softmax)
 {
     double sum = 0;
     for (size_t i = 0; i < 4; i++) {
         double all = 1; /* of powers, over that of the positive */
         for (size_t k = 0; k < n; k++) {
             const double x = (double)z[4 + k] - (double)z[i];
-            if (i != (each ? k / each : k % 4))
+            if (i != (each ? k / each : k % 4) || isnan(y[4 + k]))
                 continue;
             all += exp(x);
             sum += softmax ? 0 : log1p(exp(x));
@@ -456,40 +456,44 @@ static double link_losses(const float *z, size_t n, size_t each, bool softmax)
 
 static void test_link_loss(void)
 {
-    static const size_t each[] = {0, 0, 2}, negatives[] = {3, 10, 8};
-    for (int k = 0; k < 6; k++) {
+    static const size_t each[] = {0, 0, 2, 3}, negatives[] = {3, 10, 8, 12};
+    for (int k = 0; k < 8; k++) {
         const size_t n = negatives[k / 2], own = each[k / 2], all = 4 + n;
-        const bool softmax = k % 2;
-        float *z = vec(all), *dz = vec(all);
-        double l[14], gap = 0, sum = 0, worst = 0;
+        const bool softmax = k % 2, ragged = own == 3;
+        float *z = vec(all), *dz = vec(all), y[16] = {1, 1, 1, 1};
+        double l[16], gap = 0, sum = 0, worst = 0;
         for (size_t i = 0; i < all; i++)
             z[i] *= 4;
-        gnn_link_loss(z, 4, n, own, softmax, 0.5f, l, dz);
+        /* Of 3 places each, links have 3, 1, none and 2 negatives. */
+        for (size_t i = 4; ragged && i < all; i++)
+            y[i] = "....-----..-"[i - 4] == '-' ? NAN : 0;
+        gnn_link_loss(z, y, 4, n, own, softmax, 0.5f, l, dz);
         for (size_t i = 0; i < all; i++) {
             const float old = z[i];
             double s[2];
             sum += l[i];
-            gap += l[i] * ((i < 4) != softmax); /* of those that have none */
+            gap += l[i] * ((i < 4) != softmax || isnan(y[i])); /* of those that have none */
             for (int side = 0; side < 2; side++) {
                 z[i] = old + (side ? 1e-2f : -1e-2f);
-                s[side] = 0.5 * link_losses(z, n, own, softmax);
+                s[side] = 0.5 * link_losses(z, y, n, own, softmax);
             }
             z[i] = old;
             worst = worst_of(worst, fabs((s[1] - s[0]) / 2e-2 - (double)dz[i]));
         }
-        ok(gap == 0 && fabs(sum - link_losses(z, n, own, softmax)) < 1e-12 * sum,
-           "%s of 4 links and %zu negatives has the losses of its definition",
-           softmax ? "softmax" : "BPR", n);
+        ok(gap == 0 && fabs(sum - link_losses(z, y, n, own, softmax)) < 1e-12 * sum,
+           "%s of 4 links and %zu %s has the losses of its definition", softmax ? "softmax" : "BPR",
+           n, ragged ? "places of negatives" : "negatives");
         ok(worst < 1e-4, "its gradient agrees with finite differences (%.1e)", worst);
-        gnn_link_loss(z, 4, n, own, softmax, 0.5f, l, z);
+        gnn_link_loss(z, y, 4, n, own, softmax, 0.5f, l, z);
         ok(!memcmp(z, dz, all * sizeof *z), "and is the same in place");
         free(z), free(dz);
     }
     float big[3] = {-1000, 1000, -1000};
+    const float y[3] = {1, 0, 0};
     double l[3];
-    gnn_link_loss(big, 1, 2, 2, true, 1, l, NULL);
+    gnn_link_loss(big, y, 1, 2, 2, true, 1, l, NULL);
     ok(fabs(l[0] - 2000) < 1e-9, "softmax of links does not overflow");
-    gnn_link_loss(big, 1, 2, 2, false, 1, l, big);
+    gnn_link_loss(big, y, 1, 2, 2, false, 1, l, big);
     ok(fabs(l[1] - 2000) < 1e-9 && big[0] == -1.5f && big[1] == 1 && big[2] == 0.5f,
        "nor does BPR");
 }

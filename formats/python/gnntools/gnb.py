@@ -71,6 +71,18 @@ def edge_name(edge_type: dict[str, Any]) -> str:
     return f"{edge_type['src']}/{edge_type['rel']}/{edge_type['dst']}"
 
 
+def _version(header: dict[str, Any]) -> int:
+    """The version of GNB that a stream or a store of this header has."""
+    drawn, sets = header.get("sampling"), header["schema"].get("splits", ())
+    if any(f.get("scaled") for t in header["schema"]["node_types"] for f in t["fields"]):
+        return 4
+    if drawn is None:
+        return 4 if any(s.get("split") == "candidates-ragged" for s in sets) else 1
+    if any(s.get("negatives", {}).get("ragged") for s in drawn.get("splits", ())):
+        return 4
+    return 3 if "links" in drawn else 1 + any(drawn.get(key) for key in ("disjoint", "time", "induced"))
+
+
 class Frames:
     """Iterates the BATCH and TENSORS frames of one stream, of several in a row, or of a part of a store.
 
@@ -146,11 +158,8 @@ class Frames:
             self._fail("a stream begins with HEADER, which this is not")
         try:
             header = json.loads(meta.tobytes())
-            drawn = header.get("sampling", {})
-            version = 3 if "links" in drawn else 1 + any(drawn.get(key) for key in ("disjoint", "time", "induced"))
-            if any(f.get("scaled") for t in header["schema"]["node_types"] for f in t["fields"]):
-                version = 4
-            header["identity"]
+            version = _version(header)
+            header["schema"]["node_types"], header["identity"]
         except (ValueError, KeyError, TypeError, AttributeError) as why:
             self._fail(f"the header is not the JSON of gnb(5): {why}")
         if frame.major != version:
