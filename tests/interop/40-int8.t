@@ -101,7 +101,7 @@ gnn-partition -q --no-provenance -k 3 --method random -o p32 s32
 gnn-train -q --no-provenance --store p32 --full-batch --epochs 3 --seed 3 -o full.p32.st
 check "gnn-train --full-batch learns from partitions of int8 as from those of f32" sh -c 'gnn-predict -q p32 full.p32.st -o full.p32.npy && cmp full.p32.npy full.p8.npy'
 check "gnn-train --full-batch --memory learns from partitions of int8 the same" sh -c '
-    gnn-train -q --no-provenance --store p8 --full-batch --memory 40M --epochs 3 --seed 3 -o m.st && gnn-predict -q p8 m.st -o m.npy && cmp m.npy full.p8.npy'
+    gnn-train -q --no-provenance --store p8 --full-batch --memory 80M --epochs 3 --seed 3 -o m.st && gnn-predict -q p8 m.st -o m.npy && cmp m.npy full.p8.npy'
 learn() { gnn-train -q --no-provenance -f 4,3 -b 40 --seed 3 --checkpoint c "$@"; }
 check "gnn-train keeps a checkpoint" learn --store s8 --epochs 1 -o c.st
 refusing='gnn-train --resume'
