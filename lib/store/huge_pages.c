@@ -65,7 +65,7 @@ static int list_pieces(const struct gnn_store *s, unsigned what, struct gnn_buf 
             for (uint32_t i = 0; i < s->part[p]->n; i++) {
                 const struct gnn_tensor *t = &s->part[p]->tensor[i];
                 const bool edge = !strncmp(t->name, "edge/", 5),
-                           node = !strncmp(t->name, "node/", 5),
+                           node = !strncmp(t->name, "node/", 5) || !strncmp(t->name, "scale/", 6),
                            graph = edge && (ends_with(t->name, "/indptr") ||
                                             ends_with(t->name, "/indices"));
                 struct piece x = {.t = t, .rows = !graph};
