@@ -31,11 +31,11 @@ for store in S P; do
     check "it says what was copied of $store" told
     check "they are the same rows of $store" cmp rows got
 done
-options='-q --no-provenance -f 3,2 -b 512 --hidden 8 --epochs 1 --eval valid'
+options='--no-provenance -f 3,2 -b 512 --hidden 8 --epochs 1 --eval valid'
 # shellcheck disable=SC2086
-gnn-train $options -o want.safetensors --store P || exit 1
+gnn-train -q $options -o want.safetensors --store P || exit 1
 # shellcheck disable=SC2086
-check 'gnn-train trains from copies' gnn-train --huge-pages $options -o got.safetensors --store P
+check 'gnn-train trains from copies' gnn-train -q --huge-pages $options -o got.safetensors --store P
 check 'it is the same model' cmp want.safetensors got.safetensors
 gnn-predict -q -o want.npy P want.safetensors || exit 1
 check 'gnn-predict predicts from copies' gnn-predict -q --huge-pages -o got.npy P want.safetensors

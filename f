@@ -1,0 +1,3 @@
+a r b
+b r c
+c r a b
