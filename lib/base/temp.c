@@ -534,6 +534,14 @@ static int place_file(struct gnn_temp *t, struct gnn_err *e)
                : 0;
 }
 
+/* Of an old directory, which is not gone. */
+static int fail_removed(const struct gnn_temp *t, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_RUN,
+                    "%s: complete, but what it replaced cannot be removed: it is %s now", t->path,
+                    t->name);
+}
+
 static int place_dir(struct gnn_temp *t, bool replace, struct gnn_err *e)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -549,7 +557,7 @@ static int place_dir(struct gnn_temp *t, bool replace, struct gnn_err *e)
         if (!renameat2(AT_FDCWD, t->name, AT_FDCWD, t->path, RENAME_EXCHANGE)) {
             (void)!chmod(t->name, 0700); /* what has this name now is the old one */
             gnn_temp_remove_dir(AT_FDCWD, t->name);
-            return 0;
+            return access(t->name, F_OK) ? 0 : fail_removed(t, e);
         }
         if (errno == EINVAL)
             return gnn_fail(e, GNN_E_RUN,

@@ -123,4 +123,15 @@ bus() { kill -BUS "$(cat pid)"; }
 during bus bus none sh -c 'gnn-sample -q -f 5 --epochs 0:100000000 -c S & echo $! >pid; wait $!'
 [ $rc -eq 135 ] && _ok 'gnn-sample ends by a SIGBUS that somebody sends' ||
     { _not_ok "gnn-sample ends with status $rc by a SIGBUS that somebody sends"; sed 's/^/# /' err; }
+
+# A file that nobody may remove.
+fresh
+if chattr +i $part 2>/dev/null; then
+    status 1 'gnn-import says that what it replaced is left' gnn-import --force -q -o S sbm:nodes=100,degree=3
+    cp err err.said
+    check 'it names where that is, and the result is complete' sh -c 'grep -q "S: complete, but what it replaced cannot be removed: it is .*/S\.tmp\.[0-9a-f]* now$" err.said && gnn-inspect --verify S'
+    chattr -i S.tmp.*/part-00000.gnb && rm -rf S.tmp.*
+else
+    skip 'gnn-import says that what it replaced is left' 'no file can be made immutable here'
+fi
 done_testing

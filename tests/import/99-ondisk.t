@@ -140,6 +140,11 @@ echo '  - {name: kind_user, train_set: [{type: user, data: [{name: seeds, format
 refuses 3 "^gnn-import: $y: tasks\[1\].name: 'kind_user' is the split of other sets, of task 'kind': rename one" 'a task called as sets of another' gnn-import -o S w
 sed -i '$s/train_set: \[{type: user/test_set: [{type: item/' w/metadata.yaml
 refuses 3 "^gnn-import: $y: tasks\[1\].name: 'kind_user' is the split of other sets" 'such a task of another type' gnn-import -o S w
+# Two names of splits that are one when a node type is added to them.
+long=kindkindkindkindkindkindkindki
+damaged t "/^    train_set:/s/\$/\\n      - {type: item, data: [{name: seeds, format: numpy, path: users.npy}]}/; s/name: kind\$/name: ${long}1/"
+echo "  - {name: ${long}2, train_set: [{type: item, data: [{name: seeds, format: numpy, path: users.npy}]}, {type: user, data: [{name: seeds, format: numpy, path: users.npy}]}]}" >>w/metadata.yaml
+refuses 3 "^gnn-import: $y: tasks\[1\].name: '${long}_user' would be the split of sets of user, as of task '${long}1' and user: rename one" 'sets of two tasks as one split' gnn-import -o S w
 wrong t "w/knows.npy: edges must have shape (2, E)" '' triples knows
 
 # YAML.

@@ -144,5 +144,10 @@ bad 2 'expected COLUMN=one-hot or COLUMN=hash:N' 'a width of 0' --nodes user=peo
 bad 2 'the column has the ids' 'ids to encode' --nodes user=people.csv:id --encode id=one-hot --edges user/follows/user=follows.txt:a,b
 bad 2 'is named by --map, too' 'a column with two uses' --nodes user=people.csv:id --map x=city --encode city=one-hot --edges user/follows/user=follows.txt:a,b
 bad 3 "column 'v' has more than 4096 values, too many for one-hot" 'too many values' --nodes n=many.csv:id --encode v=one-hot --edges n/to/n=e12.txt
+printf 'id,label\na,x\nb,y\n' >ul.csv
+printf 'id,label\np,1\nq,0\n' >il.csv
+printf 'a,p\nb,q\n' >ui.csv
+bad 3 'il.csv: labels of item, and there are those of user: a store has those of one node type' 'numbers as labels of a second type' --nodes user=ul.csv:id --nodes item=il.csv:id --edges user/buys/item=ui.csv
+bad 3 'ul.csv: labels of user, and there are those of item: a store has those of one node type' 'words as labels of a second type' --nodes item=il.csv:id --nodes user=ul.csv:id --edges user/buys/item=ui.csv
 bad 2 '--encode does not apply to the format generator' 'a generator' --encode city=one-hot rmat:scale=3
 done_testing

@@ -175,6 +175,17 @@ static enum gnn_dtype narrow_labels(double *v, uint64_t n, bool classes, bool bi
     return classes ? GNN_I32 : bits ? GNN_U8 : GNN_F32;
 }
 
+int gnn_labels_of_one(const struct gnn_schema *sc, uint32_t ntype, const char *where,
+                      struct gnn_err *e)
+{
+    return sc->task == GNN_TASK_NONE || sc->label_ntype == ntype
+               ? GNN_OK
+               : gnn_fail(e, GNN_E_INPUT,
+                          "%s: labels of %s, and there are those of %s: a store has those of one "
+                          "node type (name the column of one otherwise)",
+                          where, sc->ntype[ntype].name, sc->ntype[sc->label_ntype].name);
+}
+
 int gnn_labels_take(struct gnn_dataset *d, int task, uint32_t ntype, double *v, uint64_t n,
                     uint64_t *width, enum gnn_dtype *dtype, const char *where, const uint64_t *line,
                     struct gnn_err *e)
@@ -187,7 +198,9 @@ int gnn_labels_take(struct gnn_dataset *d, int task, uint32_t ntype, double *v, 
                : l.max <= 1 ? GNN_TASK_BINARY
                             : GNN_TASK_MULTICLASS;
     const bool classes = task == GNN_TASK_BINARY || task == GNN_TASK_MULTICLASS;
-    int rc = check_labels(d, ntype, task, told, &l, v, n, *width, where, e);
+    int rc = gnn_labels_of_one(sc, ntype, where, e);
+    if (!rc)
+        rc = check_labels(d, ntype, task, told, &l, v, n, *width, where, e);
     if (!rc && classes)
         rc = tell_ids(d, ntype, &l, v, n, where, e);
     if (!rc && task == GNN_TASK_REGRESSION)

@@ -14,6 +14,9 @@
 int gnn_labels_take(struct gnn_dataset *d, int task, uint32_t ntype, double *v, uint64_t n,
                     uint64_t *width, enum gnn_dtype *dtype, const char *where, const uint64_t *line,
                     struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_INPUT "WHERE: ..." if the schema has a task of another node type, as a store has one. */
+int gnn_labels_of_one(const struct gnn_schema *sc, uint32_t ntype, const char *where,
+                      struct gnn_err *e) GNN_MUST_USE;
 /* Whether a column is the ids of the nodes in order: 0, 1, 2 or 1, 2, 3 and so on, or the data
  * set's own. Of two rows or fewer that cannot be told: false. Begun with {.zero = true, .one =
  * true, .key = the ids of gnn_nodeids or NULL}. */

@@ -553,7 +553,9 @@ static int add_classes(struct load *l, struct gnn_err *e)
     if (names)
         return gnn_fail(e, GNN_E_INPUT, "%s: the labels of all nodes differ, as names do",
                         l->j->path);
-    int rc = gnn_classes_finish(&l->classes, l->s->o->task, l->class_of, l->count, l->j->path,
+    int rc = gnn_labels_of_one(&l->s->d.schema, l->ntype, l->j->path, e);
+    if (!rc)
+        rc = gnn_classes_finish(&l->classes, l->s->o->task, l->class_of, l->count, l->j->path,
                                 &l->s->d.schema, e);
     if (rc)
         return rc;

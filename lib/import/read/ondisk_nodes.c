@@ -34,13 +34,20 @@ struct task {
     int type; /* of the nodes whose sets have the task's name; -1: there are none yet */
 };
 
+/* A split whose name is made of a task's and a node type's. */
+struct derived {
+    char name[64];
+    uint32_t task, type;
+};
+
 struct adding {
     struct ondisk *o;
     struct labels *labels; /* (nlabels) */
     struct links *links;   /* (nlinks) */
     uint32_t nlabels, nlinks;
     struct task *task; /* (ntasks) by number */
-    uint32_t ntasks;
+    struct derived *derived;
+    uint32_t ntasks, nderived;
 };
 
 /* ---- tasks ---- */
@@ -91,6 +98,32 @@ static int check_split(const struct ondisk *o, const char *split, const char *ta
     return GNN_OK;
 }
 
+/* The name is of sets of this task and node type alone, from now on. */
+static int keep_split(struct adding *a, const struct ondisk_set *s, const char *split,
+                      struct gnn_err *e)
+{
+    const struct ondisk_place tasks = gnn_ondisk_below(NULL, "tasks", s->number),
+                              at = gnn_ondisk_below(&tasks, "name", -1);
+    for (uint32_t i = 0; i < a->nderived; i++) {
+        const struct derived *x = &a->derived[i];
+        if (strcmp(x->name, split))
+            continue;
+        return x->task == s->number && x->type == s->type
+                   ? GNN_OK
+                   : gnn_ondisk_fail(a->o, &at, e,
+                                     "'%s' would be the split of sets of %s, as of task '%s' and "
+                                     "%s: rename one",
+                                     split, a->o->node[s->type].name, a->task[x->task].name.text,
+                                     a->o->node[x->type].name);
+    }
+    if (gnn_grow(&a->derived, a->nderived, sizeof *a->derived, "splits", e))
+        return GNN_E_NOMEM;
+    struct derived *x = &a->derived[a->nderived++];
+    *x = (struct derived){.task = s->number, .type = s->type};
+    snprintf(x->name, sizeof x->name, "%s", split);
+    return GNN_OK;
+}
+
 /* The split of a set of nodes: in a store, sets of a split are of one node type. */
 static int name_split(struct adding *a, const struct ondisk_set *s, char split[64],
                       struct gnn_err *e)
@@ -106,6 +139,8 @@ static int name_split(struct adding *a, const struct ondisk_set *s, char split[6
     const struct ondisk_name type = gnn_ondisk_name(a->o->node[s->type].name);
     snprintf(split, 64, "%.30s%s%.30s", t->name.text, *t->name.text ? "_" : "", type.text);
     rc = check_split(a->o, split, t->name.text, e);
+    if (!rc)
+        rc = keep_split(a, s, split, e);
     if (rc)
         return rc;
     const bool noted = t->noted;
@@ -304,6 +339,7 @@ int gnn_ondisk_add_sets(struct ondisk *o, struct gnn_err *e)
     for (uint32_t i = 0; !rc && i < a.nlabels; i++)
         rc = add_labels(&a, &a.labels[i], e);
     gnn_free(a.task);
+    gnn_free(a.derived);
     gnn_free(a.labels);
     gnn_free(a.links);
     return rc;

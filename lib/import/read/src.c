@@ -330,6 +330,8 @@ static int take_classes(struct gnn_src *s, uint32_t ntype, struct gnn_input *in,
                       (unsigned long long)rows, gnn_plural(rows), (unsigned long long)count,
                       gnn_plural(count));
     if (!rc && y)
+        rc = gnn_labels_of_one(&s->d.schema, ntype, where, e);
+    if (!rc && y)
         rc = gnn_classes_finish(&c, s->o->task, y, rows, where, &s->d.schema, e);
     if (!rc && y) {
         s->d.schema.label_ntype = ntype;
