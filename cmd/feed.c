@@ -113,7 +113,8 @@ void feed_start(void)
     feed.gpu = device_open(feed.device, feed.comm);
     if (feed.store_path)
         store_open(&feed.store, feed.store_path, &feed.verify,
-                   feed.huge_pages ? GNN_HUGE_GRAPH | GNN_HUGE_ROWS : 0, feed.comm);
+                   store_huge(feed.huge_pages, GNN_HUGE_GRAPH | GNN_HUGE_ROWS, feed.gpu),
+                   feed.comm);
 }
 
 static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err *e)

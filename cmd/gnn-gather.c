@@ -170,7 +170,7 @@ int main(int argc, char **argv)
     run.comm = ranks_open(timeout);
     run.gpu = device_open(device, run.comm);
     static struct gnn_store opened, *store = &opened; /* lives as long as the process */
-    store_open(store, args[0], &verify, huge_pages ? GNN_HUGE_ROWS : 0, run.comm);
+    store_open(store, args[0], &verify, store_huge(huge_pages, GNN_HUGE_ROWS, run.gpu), run.comm);
     const int fd = cli_in(input, &name);
     struct gnn_source *up = gnn_stream_source_on(fd, name, run.comm->size > 1 ? NULL : run.gpu, &e);
     if (up && plan.on) {

@@ -242,7 +242,7 @@ int main(int argc, char **argv)
         o.threads =
             2 * o.gpu->n; /* while one waits for other ranks, the other one's batch is drawn */
     static struct gnn_store opened, *store = &opened; /* lives as long as the process */
-    store_open(store, args[0], &verify, huge_pages ? GNN_HUGE_GRAPH : 0, c);
+    store_open(store, args[0], &verify, store_huge(huge_pages, GNN_HUGE_GRAPH, o.gpu), c);
     store->keep_derived = keep_index;
     if (o.seeds_name) {
         const bool piped = !strcmp(o.seeds_name, "-");

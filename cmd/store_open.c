@@ -36,10 +36,19 @@ static void copy_to_huge_pages(struct gnn_store *s, unsigned what)
     }
     if (gnn_store_huge_pages(s, what, &h, &e))
         cli_fail(&e);
-    if (!s->comm->rank)
+    if (!s->comm->rank && !h.wanted)
+        cli_note("%s: --huge-pages has no effect: no tensor that batches read has 4 MiB", s->path);
+    else if (!s->comm->rank)
         cli_note("%s: %.0f of %.0f MB copied in %.2f s, %.0f MB of it in huge pages", s->path,
                  (double)h.copied / 1e6, (double)h.wanted / 1e6, gnn_clock() - began,
                  (double)h.huge / 1e6);
+}
+
+unsigned store_huge(bool wanted, unsigned what, const struct gnn_gpu *g)
+{
+    if (wanted && g)
+        cli_note("--huge-pages has no effect: devices read pinned memory");
+    return wanted && !g ? what : 0;
 }
 
 void store_open(struct gnn_store *s, const char *path, const bool *verify, unsigned huge,

@@ -5,6 +5,7 @@
 #define GNN_CMD_STORE_OPEN_H
 
 #include "lib/data/source.h"
+#include "lib/gpu/gpu.h"
 #include "lib/store/huge_pages.h"
 #include "lib/store/store.h"
 
@@ -15,6 +16,8 @@
 #define STORE_HUGE_PAGES_HELP                                                                      \
     "copy what batches read of the store into huge pages first, up to a third of the memory"
 
+/* The option as store_open takes it: devices have no use for it, which is said. */
+unsigned store_huge(bool wanted, unsigned what, const struct gnn_gpu *g);
 /* Opens a store or ends the program. *verify: the option, which may have been given. huge: what is
  * copied into huge pages (lib/store/huge_pages.h). */
 void store_open(struct gnn_store *s, const char *path, const bool *verify, unsigned huge,

@@ -136,7 +136,8 @@ int gnn_mapped_copy(const void *data, uint64_t bytes, uint64_t *copied, struct g
         m->copied = true;
     pthread_mutex_unlock(&lock);
     if (!good) {
-        gnn_fail_errno(e, "%s: cannot put copies in place", m ? m->path : "memory");
+        gnn_fail_errno(e, "%s: cannot put copies into the place of what is mapped",
+                       m ? m->path : "memory");
         (void)munmap(new, to - from);
         return e->code;
     }

@@ -19,7 +19,8 @@ void gnn_mapped_free(const void *p);
 /* Puts copies of the whole 2 MiB pieces of `bytes` at `data`, which are mapped read-only, in their
  * places, in memory of which the kernel is asked to make huge pages. Addresses and contents stay,
  * for threads that read meanwhile, too, and what is mapped keeps these pages until _free. *copied:
- * bytes. Copies on OpenMP threads; needs as much memory. GNN_E_NOMEM leaves all as it was. */
+ * bytes. Copies on OpenMP threads; needs as much memory. GNN_E_NOMEM leaves all as it was; after
+ * another error, which only the kernel can cause, nothing of it may be read. */
 int gnn_mapped_copy(const void *data, uint64_t bytes, uint64_t *copied,
                     struct gnn_err *e) GNN_MUST_USE;
 /* Pages that have any of `bytes` at `data` need not stay in this process's memory: they are read

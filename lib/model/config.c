@@ -233,7 +233,7 @@ int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_sc
             return gnn_fail(e, GNN_E_INPUT,
                             "%s: node type %s has %llu feature%s (%s); the model needs %u", what,
                             n->name, (unsigned long long)w, gnn_plural(w),
-                            x ? gnn_dtype_name(x->dtype) : "none", c->ntype[t].width);
+                            x ? gnn_field_type(x) : "none", c->ntype[t].width);
         if (match_standard(&c->ntype[t], x, what, e))
             return e->code;
     }

@@ -446,7 +446,7 @@ int gnn_measure_of_links(struct gnn_measure *m, bool named, const struct gnn_sam
                         m->at);
     if (each && m->metric == GNN_HITS_AT && m->at > (double)each)
         return gnn_fail(e, GNN_E_USAGE,
-                        "--metric hits@%.0f requires as many negatives of each link, not %llu: "
+                        "--metric hits@%.0f: links have %llu negatives at most: "
                         "--negatives, or --eval-negatives triplet:%.0f",
                         m->at, (unsigned long long)each, m->at);
     if (!each && m->metric == GNN_HITS_AT && all && m->at > (double)all)

@@ -15,7 +15,7 @@ enum { SMALL = 4 << 20 };
 struct piece {
     const struct gnn_tensor *t;
     uint64_t bytes;
-    bool rows;
+    int order;
 };
 
 bool gnn_huge_pages_offered(const char *root)
@@ -48,34 +48,47 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && !strcmp(s + n - m, end);
 }
 
-/* Graph first, then the larger ones. */
+/* The order in which tensors are copied: features are read by every batch, other fields by some. */
+enum { GRAPH, FEATURES, OTHERS, NEVER };
+static int order_of(const char *name)
+{
+    static const char *const unread[] = {"/id", "/key", "/name", "/name_offsets"};
+    const bool edge = !strncmp(name, "edge/", 5), node = !strncmp(name, "node/", 5);
+    for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
+        if (ends_with(name, unread[i]))
+            return NEVER;
+    return edge && (ends_with(name, "/indptr") || ends_with(name, "/indices")) ? GRAPH
+           : !strncmp(name, "scale/", 6) || (node && ends_with(name, "/x"))    ? FEATURES
+           : edge || node                                                      ? OTHERS
+                                                                               : NEVER;
+}
+
+/* Of an order, the larger ones first. */
 static int compare_pieces(const void *a, const void *b)
 {
     const struct piece *x = a, *y = b;
-    return x->rows != y->rows     ? x->rows - y->rows
+    return x->order != y->order   ? x->order - y->order
            : x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
                                   : strcmp(x->t->name, y->t->name);
 }
 
+/* Of the store as it is seen: without tensors of a base store that others have taken the place of.
+ */
 static int list_pieces(const struct gnn_store *s, unsigned what, struct gnn_buf *list, uint64_t *n,
                        struct gnn_err *e)
 {
-    for (; s; s = s->base)
-        for (uint32_t p = s->from; p < s->to; p++)
-            for (uint32_t i = 0; i < s->part[p]->n; i++) {
-                const struct gnn_tensor *t = &s->part[p]->tensor[i];
-                const bool edge = !strncmp(t->name, "edge/", 5),
-                           node = !strncmp(t->name, "node/", 5) || !strncmp(t->name, "scale/", 6),
-                           graph = edge && (ends_with(t->name, "/indptr") ||
-                                            ends_with(t->name, "/indices"));
-                struct piece x = {.t = t, .rows = !graph};
-                if (!(edge || node) || !(what & (graph ? GNN_HUGE_GRAPH : GNN_HUGE_ROWS)) ||
-                    !gnn_tensor_bytes(t, &x.bytes) || x.bytes < SMALL)
-                    continue;
-                if (gnn_buf_reserve(list, *n + 1, sizeof x, "tensors", e))
-                    return e->code;
-                ((struct piece *)list->data)[(*n)++] = x;
-            }
+    for (uint32_t p = s->from; p < s->to; p++)
+        for (uint32_t i = 0; i < gnn_store_ntensors(s, p); i++) {
+            const struct gnn_tensor *t = gnn_store_peek(s, p, i);
+            struct piece x = {.t = t, .order = order_of(t->name)};
+            const unsigned kind = x.order == GRAPH ? GNN_HUGE_GRAPH : GNN_HUGE_ROWS;
+            if (x.order == NEVER || !(what & kind) || !gnn_tensor_bytes(t, &x.bytes) ||
+                x.bytes < SMALL)
+                continue;
+            if (gnn_buf_reserve(list, *n + 1, sizeof x, "tensors", e))
+                return e->code;
+            ((struct piece *)list->data)[(*n)++] = x;
+        }
     return 0;
 }
 
@@ -92,9 +105,10 @@ int gnn_store_huge_pages(struct gnn_store *s, unsigned what, struct gnn_huge_pag
         qsort(x, n, sizeof *x, compare_pieces);
     for (uint64_t i = 0; i < n && !rc; i++) {
         uint64_t copied = 0;
-        h->wanted += x[i].bytes;
-        if (x[i].bytes <= most - h->copied)
+        const bool fits = x[i].bytes <= most - h->copied;
+        if (fits)
             rc = gnn_mapped_copy(x[i].t->data, x[i].bytes, &copied, e);
+        h->wanted += fits ? copied : x[i].bytes;
         h->copied += copied;
     }
     const uint64_t after = bytes_in_huge_pages();

@@ -18,10 +18,10 @@ struct gnn_huge_pages {
 /* Whether the kernel makes huge pages for who asks. root: the folder in which /sys is, "" but in
  * tests. */
 bool gnn_huge_pages_offered(const char *root);
-/* Copies tensors of the parts that are open: the graph first, then the rows, each from the largest
- * one on, as long as a third of the memory there is (gnn_store_memory) holds them. Tensors of
- * less than 4 MiB are left. Before the store's tensors are used; not for one that is out of core.
- */
+/* Copies tensors of the parts that are open: the graph first, then features, then other fields but
+ * ids and names, of each the larger ones first, as long as a third of the memory there is
+ * (gnn_store_memory) holds them. Tensors of less than 4 MiB are left. Before the store's tensors
+ * are used; not for one that is out of core. */
 int gnn_store_huge_pages(struct gnn_store *s, unsigned what, struct gnn_huge_pages *h,
                          struct gnn_err *e) GNN_MUST_USE;
 

@@ -141,7 +141,7 @@ refuses 3 "^gnn-import: $y: tasks\[1\].name: 'kind_user' is the split of other s
 sed -i '$s/train_set: \[{type: user/test_set: [{type: item/' w/metadata.yaml
 refuses 3 "^gnn-import: $y: tasks\[1\].name: 'kind_user' is the split of other sets" 'such a task of another type' gnn-import -o S w
 # Two names of splits that are one when a node type is added to them.
-long=kindkindkindkindkindkindkindki
+long=a_task_with_a_name_of_30_bytes
 damaged t "/^    train_set:/s/\$/\\n      - {type: item, data: [{name: seeds, format: numpy, path: users.npy}]}/; s/name: kind\$/name: ${long}1/"
 echo "  - {name: ${long}2, train_set: [{type: item, data: [{name: seeds, format: numpy, path: users.npy}]}, {type: user, data: [{name: seeds, format: numpy, path: users.npy}]}]}" >>w/metadata.yaml
 refuses 3 "^gnn-import: $y: tasks\[1\].name: '${long}_user' would be the split of sets of user, as of task '${long}1' and user: rename one" 'sets of two tasks as one split' gnn-import -o S w

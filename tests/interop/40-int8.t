@@ -111,6 +111,9 @@ check "gnn-train --resume learns what it does without a stop" cmp d.st s8.st
 
 # What cannot be.
 refusing='gnn-import --dtype int8'
+printf '0,1\n1,2\n' >plain.csv
+refuses 2 '--dtype: nodes of plain.csv have no features x' 'no features' gnn-import --dtype int8 -o bad plain.csv
+refuses 2 '--dtype: nodes of plain.csv have no features x' 'no features for f16' gnn-import --dtype f16 -o bad plain.csv
 refuses 3 'row 42: x is missing or nan' NaN gnn-import --dtype int8 -o bad gnan.npz
 refuses 3 'row 42' infinity gnn-import --dtype int8 -o bad ginf.npz
 refusing='gnn-partition --dtype int8'

@@ -88,7 +88,7 @@ if [ -x "$emu/gnn-predict" ]; then
     check 'and learns from them' "$emu/gnn-train" -q --device cuda --store s --task links --split valid --negatives given --eval test -f 3 --epochs 1 --loss bpr -o z.m
 fi
 check 'gnn-train learns from them' gnn-train -q --store s --task links --split valid --negatives given --eval test -f 3 --epochs 2 --loss softmax -o learnt.m
-refusing=gnn-train refuses 2 'hits@7 requires as many negatives of each link, not 6' 'hits among more than any link has' \
+refusing=gnn-train refuses 2 'hits@7: links have 6 negatives at most' 'hits among more than any link has' \
     gnn-train --store s --task links -f 3 --epochs 1 --metric hits@7 -o z.m
 check 'hits among as many as some have' gnn-train -q --store s --task links -f 3 --epochs 1 --metric hits@6 -o z.m
 import --split-links $type=time:70/15/15 --negatives valid=wiki_val_ns.pkl,test=wiki-some_test_ns.pkl -o mixed u

@@ -47,6 +47,28 @@ static int plan_etypes(struct build *b, struct gnn_err *e)
     return rc;
 }
 
+static bool has_type(const struct gnn_field *field, uint32_t n, enum gnn_dtype dtype)
+{
+    for (uint32_t f = 0; f < n; f++)
+        if (field[f].dtype == dtype && (dtype != GNN_I8 || field[f].scaled))
+            return true;
+    return false;
+}
+
+/* A type that features were to have, which none has. */
+static int check_dtype(const struct build *b, struct gnn_err *e)
+{
+    const struct gnn_schema *out = &b->meta.schema;
+    const enum gnn_dtype dtype = b->o->dtype;
+    bool found = !dtype || dtype == GNN_F32;
+    for (uint32_t t = 0; t < out->nntypes; t++)
+        found = found || has_type(out->ntype[t].field, out->ntype[t].nfields, dtype);
+    for (uint32_t t = 0; t < out->netypes && dtype != GNN_I8; t++)
+        found = found || has_type(out->etype[t].field, out->etype[t].nfields, dtype);
+    return found ? GNN_OK
+                 : gnn_fail(e, GNN_E_USAGE, "--dtype: nodes of %s have no features x", b->d->name);
+}
+
 /* The store's schema: node types and fields as they are, edge types as planned, the splits. */
 static int plan_schema(struct build *b, struct gnn_err *e)
 {
@@ -69,6 +91,8 @@ static int plan_schema(struct build *b, struct gnn_err *e)
     out->nparts = 1;
     if (!rc)
         rc = plan_etypes(b, e);
+    if (!rc)
+        rc = check_dtype(b, e);
     if (!rc)
         rc = gnn_reverses_declare(b, e);
     if (!rc)

@@ -1,3 +1,0 @@
-a r b
-b r c
-c r a b
