@@ -53,8 +53,8 @@ for at in rng.integers(0, len(whole), 100).tolist():
 EOP
 py "another version is named, and what reads it" <<'EOP'
 whole = bytearray(open("batches.gnb", "rb").read())
-whole[4] = 4
-raises(gnb.Error, "version 4 of GNB", lambda: list(gnb.Frames(whole)))
+whole[4] = 5
+raises(gnb.Error, "version 5 of GNB", lambda: list(gnb.Frames(whole)))
 whole[4] = 2
 raises(gnb.Error, "version 2 does not fit", lambda: list(gnb.Frames(whole))) if gnb._sum is None else raises(gnb.Error, "sum", lambda: list(gnb.Frames(whole)))
 EOP
