@@ -86,27 +86,24 @@ static void widening(void)
     verdict("f16 and bf16 become f32");
 }
 
-/* Rows of int8, each with a scale. */
-static void widening_rows(void)
+/* Rows of w numbers of int8, each with a scale. */
+static void widening_rows(uint32_t w)
 {
-    static const uint32_t widths[] = {1, 3, 4, 33, 100};
-    for (size_t k = 0; k < COUNT(widths); k++) {
-        const uint32_t w = widths[k], rows = 57;
-        const size_t n = (size_t)w * rows;
-        char *in = bytes_at(n + 1, 0);
-        float *scale = numbers(rows), *out = floats(n), *odd = floats(n);
-        for (size_t i = 0; i <= n; i++)
-            in[i] = (char)draw();
-        while (again()) {
-            gnn_cuda_i8_to_f32((const int8_t *)at(in), at(scale), n, w, at(out), stream);
-            gnn_cuda_i8_to_f32((const int8_t *)at(in + 1), at(scale), n, w, at(odd), stream);
-        }
-        for (uint32_t r = 0; r < rows; r++) {
-            gnn_i8_to_f32((const int8_t *)in + r * w, w, scale[r], out + r * w);
-            gnn_i8_to_f32((const int8_t *)in + 1 + r * w, w, scale[r], odd + r * w);
-        }
+    enum { ROWS = 57 };
+    const size_t n = (size_t)w * ROWS;
+    char *in = bytes_at(n + 1, 0);
+    float *scale = numbers(ROWS), *out = floats(n), *odd = floats(n);
+    for (size_t i = 0; i <= n; i++)
+        in[i] = (char)draw();
+    while (again()) {
+        gnn_cuda_i8_to_f32((const int8_t *)at(in), at(scale), n, w, at(out), stream);
+        gnn_cuda_i8_to_f32((const int8_t *)at(in + 1), at(scale), n, w, at(odd), stream);
     }
-    verdict("rows of int8 become f32");
+    for (uint32_t r = 0; r < ROWS; r++) {
+        gnn_i8_to_f32((const int8_t *)in + r * w, w, scale[r], out + r * w);
+        gnn_i8_to_f32((const int8_t *)in + 1 + r * w, w, scale[r], odd + r * w);
+    }
+    verdict("rows of %u numbers of int8 become f32", w);
 }
 
 /* ---- rows by number ---- */
@@ -234,7 +231,8 @@ void case_rows(void)
         gates(sizes[i] * size_scale);
     }
     widening();
-    widening_rows();
+    for (size_t j = 0; j < COUNT(widths); j++)
+        widening_rows((uint32_t)widths[j]);
     for (size_t i = 0; i < COUNT(rows); i++)
         for (size_t j = 0; j < COUNT(widths); j++) {
             by_number(rows[i] * size_scale, widths[j]);
