@@ -71,10 +71,10 @@ void feed_check(void)
 {
     if (feed.input && feed.store_path)
         cli_usage("-i and --store exclude each other");
-    if (!feed.store_path)
+    if (!feed.store_path) {
         feed_refuse("requires --store; a stream determines this");
-    if (!feed.store_path)
         opt_refuse(OPTS(&feed.huge_pages), "requires --store");
+    }
     device_refuse_cpu(feed.device,
                       OPTS(&feed.graph_memory, &feed.graph_cache, &feed.cache.size,
                            &feed.cache.policy, feed.replicate.n ? NULL : &feed.cache.one_order),

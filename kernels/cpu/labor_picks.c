@@ -96,7 +96,7 @@ COUNT_BELOW(count_below_avx2, GNN_AVX2, 32)
 COUNT_BELOW(count_below_avx512, GNN_AVX512, 64)
 #endif
 
-/* The same for few candidates: how many are smaller than each is counted, of the high halves.
+/* The k smallest of few candidates: how many are smaller than each is counted, of the high halves.
  * Writes the positions of those that fewer than k are smaller than; returns how many these are,
  * which is k but where equal ones are in the way. */
 static uint32_t few_smallest(enum gnn_isa isa, const uint64_t *variate, const uint32_t *position,
