@@ -51,6 +51,12 @@ dnnl_status_t dnnl_sgemm(char transa, char transb, dnnl_dim_t M, dnnl_dim_t N, d
     return f ? f(transa, transb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc) : dnnl_unimplemented;
 }
 
+dnnl_cpu_isa_t dnnl_get_effective_cpu_isa(void)
+{
+    FUNCTION(dnnl, dnnl_get_effective_cpu_isa);
+    return f ? f() : dnnl_cpu_isa_sse41;
+}
+
 /* NULL also where there is no libarchive: no other function is called then. */
 struct archive *archive_read_new(void)
 {

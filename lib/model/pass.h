@@ -28,6 +28,7 @@ struct gnn_pass {
     struct gnn_buf messages;                 /* of a relation's sources, or their gradients */
     struct gnn_buf bias, work, sums;
     struct gnn_buf scratch; /* a layer's, within one of its operations */
+    struct gnn_buf turned;  /* a product, transposed */
     struct gnn_buf seen;    /* host memory: numbers fetched from the operations' memory */
     uint64_t flops,
         edges; /* of matrix products, and aggregated over, since the object was zeroed */

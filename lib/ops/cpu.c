@@ -107,14 +107,46 @@ int gnn_cpu_space(struct gnn_err *e)
     return 0;
 }
 
+int gnn_cpu_turned(const struct gnn_ops *o, const struct gnn_product *p,
+                   int (*multiply)(const struct gnn_ops *o, const struct gnn_product *p,
+                                   struct gnn_err *e),
+                   struct gnn_err *e)
+{
+    const struct gnn_product t = {.ta = !p->tb,
+                                  .tb = !p->ta,
+                                  .m = p->n,
+                                  .n = p->m,
+                                  .k = p->k,
+                                  .a = p->b,
+                                  .b = p->a,
+                                  .lda = p->ldb,
+                                  .ldb = p->lda,
+                                  .beta = p->beta,
+                                  .c = p->turned,
+                                  .ldc = p->m};
+    if (p->beta != 0)
+        gnn_transpose(p->c, p->m, p->n, p->ldc, p->turned, p->m);
+    if (multiply(o, &t, e))
+        return e->code;
+    gnn_transpose(p->turned, p->n, p->m, p->m, p->c, p->ldc);
+    return 0;
+}
+
+static int multiply_f32(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e)
+{
+    if (gnn_gemm(p->ta, p->tb, p->m, p->n, p->k, 1, p->a, p->lda, p->b, p->ldb, p->beta, p->c,
+                 p->ldc))
+        return gnn_fail(e, GNN_E_NOMEM, "matrix product of %zu x %zu x %zu failed", p->m, p->n,
+                        p->k);
+    return 0;
+}
+
 static int host_gemm(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e)
 {
     const struct gnn_product q = gnn_cpu_pitches(p);
-    if (gnn_cpu_space(e))
+    if (gnn_cpu_space(e) ||
+        (q.turned ? gnn_cpu_turned(o, &q, multiply_f32, e) : multiply_f32(o, &q, e)))
         return e->code;
-    if (gnn_gemm(q.ta, q.tb, q.m, q.n, q.k, 1, q.a, q.lda, q.b, q.ldb, q.beta, q.c, q.ldc))
-        return gnn_fail(e, GNN_E_NOMEM, "matrix product of %zu x %zu x %zu failed", p->m, p->n,
-                        p->k);
     if (p->ep)
         gnn_bias_act(p->c, p->m, p->n, p->ep->bias, p->ep->act, NULL);
     return 0;

@@ -19,4 +19,10 @@ static inline struct gnn_product gnn_cpu_pitches(const struct gnn_product *p)
     return q;
 }
 
+/* The product p, which has pitches and turned, by `multiply`, which gets one without. */
+int gnn_cpu_turned(const struct gnn_ops *o, const struct gnn_product *p,
+                   int (*multiply)(const struct gnn_ops *o, const struct gnn_product *p,
+                                   struct gnn_err *e),
+                   struct gnn_err *e) GNN_MUST_USE;
+
 #endif

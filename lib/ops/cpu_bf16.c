@@ -290,8 +290,9 @@ static size_t longest_beside(size_t other)
 }
 
 /* C of a product whose sizes are above 0 and pitches given. */
-static int multiply_pieces(struct ops_bf16 *g, const struct gnn_product *p, struct gnn_err *e)
+static int multiply_pieces(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e)
 {
+    struct ops_bf16 *g = o->dev;
     const size_t most_k = longest_beside(at_most(p->n, LONGEST)),
                  most_m = longest_beside(p->ta ? most_k : at_most(p->k, most_k));
     struct shape w = {.ta = p->ta,
@@ -332,7 +333,9 @@ static int bf16_gemm(const struct gnn_ops *o, const struct gnn_product *p, struc
     const struct gnn_product q = gnn_cpu_pitches(p);
     if (!q.m || !q.n || !q.k)
         return gnn_ops_cpu.gemm(o, p, e);
-    return gnn_cpu_space(e) ? e->code : multiply_pieces(o->dev, &q, e);
+    if (gnn_cpu_space(e))
+        return e->code;
+    return q.turned ? gnn_cpu_turned(o, &q, multiply_pieces, e) : multiply_pieces(o, &q, e);
 }
 
 static const char *bf16_note(const struct gnn_ops *o)

@@ -34,6 +34,7 @@ struct gnn_product {
     size_t lda, ldb, ldc; /* row pitches in floats */
     float beta, *c;
     const struct gnn_epilogue *ep;
+    float *turned; /* on the host: space for C's transpose, if that is to be computed; or NULL */
 };
 
 /* Lower bounds for rows [from, to) of a block, or of all of a relation's blocks: edges, rows with

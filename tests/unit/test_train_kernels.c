@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of training: against plain loops, finite differences and known values. */
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "kernels/half.h"
 #include "kernels/optim.h"
 #include "kernels/spmm.h"
+#include "lib/ops/ops.h"
 #include "tap.h"
 
 static uint64_t state = 1;
@@ -60,6 +62,41 @@ static void test_gemm(void)
     float c[2] = {3, 4};
     ok(gnn_gemm(false, false, 1, 2, 0, 1, c, 1, c, 2, 0, c, 2) == 0 && c[0] == 0 && c[1] == 0,
        "gnn_gemm with k = 0 clears C");
+}
+
+/* Gradients of weights, which are made transposed where that is faster. */
+static void test_turned(void)
+{
+    enum { MOST = 300, DEEPEST = 1100, THREADS = 4, SHAPES = 400 };
+    float *a = vec(MOST * DEEPEST), *b = vec(MOST * DEEPEST), *c = vec(MOST * MOST),
+          *w = vec(MOST * MOST), *scratch = vec(MOST * MOST);
+    const int before = omp_get_max_threads();
+    unsigned turned = 0, different = 0, failed = 0;
+    for (unsigned i = 0; i < SHAPES; i++) {
+        struct gnn_err e = {0};
+        struct gnn_product p = {.ta = true,
+                                .m = 1 + (i * 37) % MOST,
+                                .n = 1 + (i * 101) % MOST,
+                                .k = 500 + i,
+                                .a = a,
+                                .b = b,
+                                .beta = i % 3 ? 1 : 0,
+                                .c = w};
+        omp_set_num_threads(1 + (int)(i % (THREADS + 1)));
+        memcpy(c, w, p.m * p.n * sizeof *c);
+        failed += gnn_ops_cpu.gemm(&gnn_ops_cpu, &p, &e) != 0;
+        p.c = c;
+        if (gnn_gemm_turns(p.ta, p.tb, p.m, p.n, p.k)) {
+            p.turned = scratch;
+            turned++;
+        }
+        failed += gnn_ops_cpu.gemm(&gnn_ops_cpu, &p, &e) != 0;
+        different += memcmp(c, w, p.m * p.n * sizeof *c) != 0;
+    }
+    omp_set_num_threads(before);
+    ok(!failed && !different, "%u of %d products are faster transposed, and have the same bits",
+       turned, SHAPES);
+    free(a), free(b), free(c), free(w), free(scratch);
 }
 
 enum { NR = 45, NC = 70, FIRST = 3 };
@@ -562,6 +599,7 @@ static void test_widen(void)
 int main(void)
 {
     test_gemm();
+    test_turned();
     test_spmm();
     test_act();
     test_act_values();
