@@ -106,6 +106,7 @@ void feed_needs(const struct gnn_model_config *c)
     feed.edge_ids = c->edge_weight || c->edge_features || gnn_layer_needs_ids(c);
     feed.degrees = gnn_adj_needs_degrees(c->layer->norm);
     feed.count_once = c->batch_norm;
+    feed.in_place = gnn_layer_sums_features(c);
 }
 
 void feed_start(void)
@@ -139,6 +140,7 @@ static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err 
     s->graph_report = &feed.graph;
     s->provenance = cli_provenance();
     if (!s->gpu) {
+        g.in_place = feed.in_place;
         gnn_feed_prefetch(s, &g, feed.prefetch);
         return gnn_feed_new(&feed.store, s, &g, e);
     }

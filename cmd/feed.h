@@ -19,6 +19,7 @@ struct feed {
     struct opt_doubles replicate;
     const char *edge_weight;            /* batches need this weight of edges; NULL: none */
     bool edge_ids, degrees, count_once; /* batches need that: set before feed_open */
+    bool in_place;                      /* features may stay in place: likewise */
     bool seeds_only; /* batches are seeds with labels, without neighbours, in the host's memory */
     struct gnn_comm *comm; /* set before feed_open */
     /* what comes of it */

@@ -158,6 +158,7 @@ void train_opts_read(int argc, char **argv)
     (void)metric_read(train_set.metric, GNN_TASK_NONE);
     threads_start(train.threads);
     feed_needs(&train_set.c);
+    feed.in_place = feed.in_place && train_set.o.dropout_input == 0;
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     if (feed.input || feed.store_path)
         stdin_unread(feed.input ? "gnn-train reads the file of -i"

@@ -41,6 +41,9 @@ struct gnn_batch_type {
     const uint32_t *draws;
     /* (count[nhops]) ids in the unpartitioned store, if they travel beside others; or NULL */
     const uint32_t *orig;
+    /* Features in place: the store's tensor of all rows, f32, of which node[i] is that of node i;
+     * the batch has no tensor of them then. NULL: they are not in place. */
+    const struct gnn_tensor *x;
 };
 
 /* The placement of a batch on a device. Its tensors except "key", "counts/T", "draws/T" and those

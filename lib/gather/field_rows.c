@@ -3,6 +3,8 @@
  * become. The gatherers on the CPU, on devices and over ranks all use these jobs, so that a batch
  * has the same tensors, and an error the same words, wherever it is made. */
 #include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "formats/xxh.h"
 #include "lib/base/mem.h"
@@ -57,6 +59,49 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
         read_at_random(s, t);
     }
     return 0;
+}
+
+/* Whether all pages of the tensor are in memory; a system that does not tell says so of all. */
+static bool is_resident(const struct gnn_tensor *t)
+{
+    enum { PAGES = 4096 };
+    const uint64_t page = gnn_page_size(), from = (uintptr_t)t->data / page * page,
+                   to = (uintptr_t)t->data + t->shape[0] * t->shape[1] * sizeof(float);
+    unsigned char in[PAGES];
+    for (uint64_t at = from; at < to; at += PAGES * page) {
+        const uint64_t n = to - at < PAGES * page ? to - at : PAGES * page;
+        if (mincore((void *)(uintptr_t)at, n, in))
+            return true;
+        for (uint64_t i = 0; i < (n + page - 1) / page; i++)
+            if (!(in[i] & 1))
+                return false;
+    }
+    return true;
+}
+
+void gnn_gather_job_in_place(struct gather_job *j, struct gnn_store *s)
+{
+    const struct gnn_field *f = j->field;
+    if (strcmp(f->name, "x") || f->dtype != GNN_F32 || j->wire != GNN_F32 || !f->width ||
+        s->nparts != 1 || s->comm->size != 1 || s->out_of_core)
+        return;
+    j->in_place = gnn_store_findf(s, 0, "node/%s/x", s->meta.schema.ntype[j->type].name);
+    j->touch = j->in_place && !is_resident(j->in_place);
+}
+
+uint64_t gnn_gather_job_refer(const struct gather_job *j, const uint32_t *ids, uint64_t n)
+{
+    const uint64_t width = j->field->width, count = j->part->count;
+    const float *x = j->in_place->data;
+    for (uint64_t i = 0; i < n; i++) {
+        if (ids[i] >= count)
+            return i;
+        if (j->touch) {
+            (void)*(const volatile float *)(x + ids[i] * width);
+            (void)*(const volatile float *)(x + ids[i] * width + width - 1);
+        }
+    }
+    return n;
 }
 
 int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type,

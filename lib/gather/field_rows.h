@@ -18,7 +18,11 @@ struct gather_job {
     uint32_t nparts;
     struct gnn_gather_part *part; /* [nparts]; edges are numbered through all parts */
     struct gnn_edges_part *edges; /* [nparts], of an edge field */
-    void *own;                    /* part[0].data if it is not the store's: freed with the job */
+    const struct gnn_tensor
+        *in_place; /* all rows, which batches refer to; or NULL: rows are copied */
+    /* their pages are read before, as not all of them were in memory when the job was made */
+    bool touch;
+    void *own; /* part[0].data if it is not the store's: freed with the job */
     /* if it is out of core, so that rows are asked for before they are read; or NULL */
     const struct gnn_store *ahead;
 };
@@ -30,6 +34,11 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
 int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type,
                         const struct gnn_field *f, enum gnn_dtype dtype,
                         struct gnn_err *e) GNN_MUST_USE;
+/* Lets batches refer to the rows of a job of nodes, if they can (gnn_gather_opts.in_place). */
+void gnn_gather_job_in_place(struct gather_job *j, struct gnn_store *s);
+/* Reads the pages of rows ids[n] of such a job, if need be. Returns n, or the first index that has
+ * no row. */
+uint64_t gnn_gather_job_refer(const struct gather_job *j, const uint32_t *ids, uint64_t n);
 /* A field that is not in the store: one number of four bytes for each of n nodes.
  * Takes over `of`. */
 int gnn_gather_job_numbers(struct gather_job *j, uint32_t type, const struct gnn_field *f, void *of,

@@ -39,7 +39,10 @@ static int add_field(struct gatherer *g, const struct gnn_gather_opts *o, const 
         const struct gnn_field *f = gnn_field_find(c->ntype[t].field, c->ntype[t].nfields, name);
         if (!f || (label && (t != m->seed_ntype || m->links.type)))
             continue;
-        rc = gnn_gather_job_node(&g->job[g->njobs++], g->store, t, f, label, o->dtype, e);
+        rc = gnn_gather_job_node(&g->job[g->njobs], g->store, t, f, label, o->dtype, e);
+        if (!rc && o->in_place)
+            gnn_gather_job_in_place(&g->job[g->njobs], g->store);
+        g->njobs++;
         ++*found;
     }
     for (uint32_t t = 0; !rc && m->edge_ids && t < c->netypes; t++) {

@@ -273,7 +273,13 @@ static int collect_field(const struct gatherer *g, struct gather_rows *f,
         if (gnn_gather_parts(g, f, j, hop, &here, f->part, &from.nparts, e))
             return e->code;
     }
-    if (!gnn_gather_wanted(j, b, hop) || gnn_gather_add(g, j, b, hop, NULL, &t, e))
+    if (!gnn_gather_wanted(j, b, hop))
+        return 0;
+    if (j->in_place) {
+        b->type[j->type].x = j->in_place;
+        return gnn_gather_job_refer(j, w->id, w->n) < w->n ? gnn_gather_bad_id(g, j, b, hop, e) : 0;
+    }
+    if (gnn_gather_add(g, j, b, hop, NULL, &t, e))
         return e->code;
     const uint64_t n = t->shape[0],
                    got = g->part_by_part && by_id && w->whole && !j->own

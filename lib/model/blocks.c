@@ -64,6 +64,25 @@ static struct gnn_block hop_block(const struct gnn_net *n, const struct gnn_conv
                : cut_block(n, gnn_batch_block(n->b, h, v->rel), rows);
 }
 
+/* Whether v reads features in place: where they are, and nothing is done to them before. */
+static bool reads_in_place(const struct gnn_net *n, const struct gnn_conv *v)
+{
+    const struct gnn_conv_run *run = net_run(n, v);
+    return !v->from && v->rel != GNN_ROWS && n->b->type[v->src].x && !n->drops_features &&
+           n->pass.m->c.feature_norm == GNN_FEATURES_AS_IS && run->layer->sums_sources &&
+           !run->message;
+}
+
+/* Sources of a block's edges, by their rows in the store, to `to`. */
+static void number_sources(const struct gnn_net *n, const struct gnn_conv *v,
+                           const struct gnn_block *k, uint32_t *to)
+{
+    const uint32_t *node = n->b->type[v->src].node;
+#pragma omp parallel for schedule(static)
+    for (uint32_t i = 0; i < k->edges; i++)
+        to[i] = node[k->indices[i]];
+}
+
 /* Lists the blocks of convolution v from seg[0] on, at least one, and the transposed one. */
 static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const struct gnn_sampling *s,
                           struct gnn_csr *seg, struct gnn_err *e)
@@ -85,7 +104,10 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const str
     a->node = n->node[r].data;
     set_edges(n, a, r, first, v->dst);
     run->message = run->layer->messages ? run->layer->messages(run) : 0;
-    if (gnn_adj_open(n->pass.o, a, needs_way_back(run), e))
+    run->in_place = reads_in_place(n, v);
+    if (gnn_adj_open(n->pass.o, a, needs_way_back(run), e) ||
+        (run->in_place &&
+         n->pass.o->fit(n->pass.o, &run->source, a->edges, sizeof(uint32_t), "sources", e)))
         return e->code;
     a->nseg = 0;
     uint64_t at = 0;
@@ -98,7 +120,12 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const str
         seg[a->nseg].n = k.n;
         seg[a->nseg].indptr = k.indptr;
         seg[a->nseg].value = a->value ? a->value + at : NULL;
-        seg[a->nseg++].indices = k.indices;
+        seg[a->nseg].indices = k.indices;
+        if (run->in_place) {
+            number_sources(n, v, &k, (uint32_t *)run->source.data + at);
+            seg[a->nseg].indices = (uint32_t *)run->source.data + at;
+        }
+        a->nseg++;
         at += k.edges;
     }
     /* Layers expect at least one block, even if no node has an edge. */

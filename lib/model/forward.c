@@ -35,7 +35,7 @@ int gnn_net_open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_er
 {
     struct gnn_pass *s = &n->pass;
     struct gnn_conv_run *c = net_run(n, v);
-    c->x = *net_made(n, v->from, v->src);
+    c->x = c->in_place ? n->b->type[v->src].x->data : *net_made(n, v->from, v->src);
     c->own = *net_made(n, v->from, v->dst);
     c->count = net_act(n, v->stage, v->dst)->after.count;
     if (c->message) {
@@ -121,6 +121,7 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
     n->pass.seed = mode->seed;
     n->pass.epoch = (uint32_t)b->epoch;
     n->pass.step = (uint32_t)b->step;
+    n->drops_features = mode->train && mode->dropout_input > 0;
     if (check_ids(b, meta, mode, e) || gnn_net_blocks(n, meta, e))
         return e->code;
     /* Depends on how many edges the batch has. */

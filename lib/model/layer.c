@@ -74,6 +74,7 @@ void gnn_conv_run_release(const struct gnn_ops *o, struct gnn_conv_run *c)
     for (unsigned k = 0; k < GNN_PASS_BUFFERS; k++)
         o->release(o, &c->kept[k]);
     o->release(o, &c->sent);
+    o->release(o, &c->source);
     gnn_adj_release(o, &c->adj);
     gnn_activation_release(o, &c->inside);
 }

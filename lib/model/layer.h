@@ -72,6 +72,8 @@ struct gnn_conv_run {
     bool begins, ends; /* whether it is the first, or last, of its stage into the type */
     struct gnn_adj adj;
     uint32_t most;         /* destinations that `rows` makes in a call, at most */
+    bool in_place;         /* x are features in place, whose rows the edges' sources number */
+    struct gnn_buf source; /* these numbers, of all edges */
     uint32_t message;      /* width of messages; 0: sources are aggregated as they are */
     const float *x;        /* (nsrc, ds) the sources */
     const float *messages; /* (nsrc, message) made of the sources */
@@ -128,6 +130,9 @@ struct gnn_layer {
     /* Needs the transposed block while training, even if sources are features that are aggregated
      * as they are. */
     bool transposes;
+    /* Unless there are messages, reads rows of sources as gnn_adj_aggregate does, and no others
+     * than its edges lead from: so features can be read where they lie. */
+    bool sums_sources;
     bool numbered;  /* needs the numbers of edges in the transposed block */
     bool parts;     /* its backward pass can take sources in parts (struct gnn_adj_parts) */
     bool attends;   /* rows at the ends of edges determine their weights */
@@ -270,6 +275,14 @@ static inline bool gnn_layer_needs_ids(const struct gnn_model_config *c)
 {
     const struct gnn_layer *layer = gnn_layer_variant(c);
     return layer->ids && layer->ids(c);
+}
+
+/* Whether the first layer of such a model reads features as they are, and sums them up: then it is
+ * faster to leave them in place. */
+static inline bool gnn_layer_sums_features(const struct gnn_model_config *c)
+{
+    const struct gnn_layer *layer = gnn_layer_variant(c);
+    return layer->sums_sources && c->feature_norm == GNN_FEATURES_AS_IS && !c->encoder && !c->ffn;
 }
 
 static inline struct gnn_conv_shape gnn_conv_shape_of(const struct gnn_model *m,

@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "kernels/gather.h"
 #include "kernels/rng.h"
 #include "lib/model/decoder.h"
 #include "lib/model/examples.h"
@@ -107,18 +108,57 @@ int gnn_net_check_floats(const struct gnn_tensor *x, struct gnn_err *e)
                     gnn_dtype_name(x->dtype));
 }
 
+/* How many of the type's rows, the first, are wanted one after the other: those that layers do not
+ * read in place. */
+static uint32_t rows_together(const struct gnn_net *n, uint32_t t)
+{
+    const struct gnn_model *m = n->pass.m;
+    uint32_t most = 0;
+    EACH_CONV(v, m) {
+        const struct gnn_conv_run *run = net_run(n, v);
+        if (v->from || !v->needed)
+            continue;
+        if (v->dst == t && run->adj.ndst > most)
+            most = run->adj.ndst;
+        if (v->src == t && v->rel != GNN_ROWS && !run->in_place)
+            return net_rows(n, 0, t);
+    }
+    return most;
+}
+
+/* So many rows of features in place, copied; the gatherer has checked their numbers. */
+static void copy_together(const struct gnn_net *n, uint32_t t, uint64_t rows, float *y)
+{
+    enum { ROWS = 1024 };
+    const struct gnn_batch_type *type = &n->b->type[t];
+    const uint64_t width = gnn_model_width(n->pass.m, 0, t);
+    const struct gnn_gather_part all = {.count = type->x->shape[0], .data = type->x->data};
+#pragma omp parallel for schedule(dynamic, 1)
+    for (uint64_t i = 0; i < rows; i += ROWS) {
+        const struct gnn_gather some = {.part = &all,
+                                        .nparts = 1,
+                                        .bytes = width * sizeof *y,
+                                        .n = rows - i < ROWS ? rows - i : ROWS,
+                                        .id = type->node + i,
+                                        .out = y + i * width};
+        (void)gnn_gather_rows(&some);
+    }
+}
+
 /* The tensor's own memory where that will do, else a copy. */
 int gnn_net_input(struct gnn_net *n, uint32_t t, const struct gnn_tensor *x,
                   const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &n->pass.m->c;
     const struct gnn_ops *o = n->pass.o;
-    const uint32_t rows = net_rows(n, 0, t);
+    const bool in_place = x && x == n->b->type[t].x;
+    const uint32_t rows = in_place ? rows_together(n, t) : net_rows(n, 0, t);
     const uint64_t d = gnn_model_width(n->pass.m, 0, t);
     struct gnn_buf *buf = &net_act(n, 0, t)->out;
     struct gnn_dropout q;
     const bool drop = mode->train && gnn_net_dropout(n, 0, t, mode->dropout_input, mode->seed, &q);
-    const bool whole = x && x->dtype == GNN_F32 && c->feature_norm == GNN_FEATURES_AS_IS;
+    const bool whole =
+        x && !in_place && x->dtype == GNN_F32 && c->feature_norm == GNN_FEATURES_AS_IS;
     if (x && gnn_net_check_floats(x, e))
         return e->code;
     if (whole && !drop) {
@@ -131,6 +171,8 @@ int gnn_net_input(struct gnn_net *n, uint32_t t, const struct gnn_tensor *x,
     *net_made(n, 0, t) = y;
     if (!x)
         o->fill(o, y, rows * d, 1);
+    else if (in_place)
+        copy_together(n, t, rows, y);
     else if (!whole)
         o->floats(o, x, rows * d, y);
     if (x && c->feature_norm == GNN_FEATURES_ROW_SUM)

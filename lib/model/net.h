@@ -40,6 +40,7 @@ struct gnn_net {
     struct gnn_net_act *act;    /* [nstages][nntypes]; stage 0 are the features */
     const float **made;         /* [nstages][nntypes] rows that the stage has made */
     uint32_t *rows;             /* [nstages][nntypes] their number */
+    bool drops_features;        /* dropout is applied to the features of the batch at hand */
     struct gnn_buf *node;       /* [netypes] factors of nodes (struct gnn_adj) */
     struct gnn_net_edges *edge; /* [netypes] data of edges that layers use */
     struct gnn_buf segs;        /* all relations' blocks, as the host puts them together, */

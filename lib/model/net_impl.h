@@ -63,7 +63,7 @@ int gnn_net_rows_back(struct gnn_net *n, uint32_t stage, uint32_t t, float *dy,
 int gnn_net_own_back(struct gnn_net *n, const struct gnn_conv *v, const float *dy,
                      struct gnn_err *e) GNN_MUST_USE;
 /* Rows of type t as f32, from its features x, a tensor where the operations are; NULL: it has none.
- */
+ * Of features in place, those that layers do not read there. */
 int gnn_net_input(struct gnn_net *n, uint32_t t, const struct gnn_tensor *x,
                   const struct gnn_net_mode *mode, struct gnn_err *e) GNN_MUST_USE;
 /* The features of every type of the batch. */

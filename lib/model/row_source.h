@@ -9,7 +9,8 @@
 #include "lib/model/model.h"
 #include "lib/store/store.h"
 
-/* The rows of a type's first `rows` nodes in the batch. *x NULL: the constant 1, or no rows at all.
+/* The rows of a type's first `rows` nodes in the batch, or, if that is b->type[type].x, those of
+ * the store. *x NULL: the constant 1, or no rows at all.
  * GNN_E_INPUT if the batch lacks the features that the model takes. */
 int gnn_rows_of_batch(const struct gnn_model *m, const struct gnn_batch *b, uint32_t type,
                       uint64_t rows, const struct gnn_tensor **x, struct gnn_err *e) GNN_MUST_USE;

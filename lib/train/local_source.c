@@ -26,6 +26,7 @@ void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, un
     *g = (struct gnn_gather_opts){.dtype = g->dtype,
                                   .fields = g->fields,
                                   .part_by_part = g->part_by_part,
+                                  .in_place = g->in_place,
                                   .replicate = g->replicate,
                                   .hits = g->hits}; /* on the same threads */
 }
