@@ -137,6 +137,12 @@ bool gnn_batch_on_host(const struct gnn_tensor *t);
  * others are its structure, which is used to find memory. */
 bool gnn_batch_is_rows(const struct gnn_tensor *t);
 
+/* The features of nodes of type t, called `name`: those in place, or the batch's own tensor, or
+ * NULL.
+ */
+const struct gnn_tensor *gnn_batch_features(const struct gnn_batch *b, uint32_t t,
+                                            const char *name);
+
 /* Batches are recycled through a pool, so a steady stream allocates nothing. Thread-safe. */
 struct gnn_batch_pool;
 struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;

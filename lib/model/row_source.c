@@ -14,7 +14,7 @@ int gnn_rows_of_batch(const struct gnn_model *m, const struct gnn_batch *b, uint
     const struct gnn_model_ntype *c = &m->c.ntype[type];
     char name[GNN_NAME_MAX + 1];
     gnn_tensor_name(name, "node/%s/x", c->name);
-    *x = !c->width ? NULL : b->type[type].x ? b->type[type].x : gnn_tensors_find(&b->tensors, name);
+    *x = c->width ? gnn_batch_features(b, type, c->name) : NULL;
     if (!c->width || !rows || rows_fit(*x, *x == b->type[type].x ? 0 : rows, c->width))
         return 0;
     return gnn_fail(e, GNN_E_INPUT, "batches have no features %s (%u wide): run gnn-gather first",

@@ -269,12 +269,10 @@ static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct
 {
     const struct gnn_model_config *c = &t->m->c;
     uint64_t now = 1;
-    char name[GNN_NAME_MAX + 1];
     if (t->dtypes)
         return 0;
     for (uint32_t i = 0; i < c->nntypes; i++) {
-        const struct gnn_tensor *x =
-            gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/x", c->ntype[i].name));
+        const struct gnn_tensor *x = gnn_batch_features(b, i, c->ntype[i].name);
         now = 31 * now + (x ? 1 + (uint64_t)x->dtype : 0);
     }
     t->dtypes = now;

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# gnn-train --store sums up features where they lie in the store, where its first layer can: the models are those of streams,
+# whose batches have copies.
+. "$GNN_TOP/tests/lib.sh"
+gnn-import -q -o g sbm:nodes=900,degree=6,features=20,classes=3,train=0.6,valid=0.2 || exit 1
+gnn-import -q -o typed igbh:scale=0.00002,features=8 || exit 1
+gnn-partition -q -k 3 -o parts g || exit 1
+# alike WHAT STORE SAMPLING MODEL
+alike() {
+    # shellcheck disable=SC2086
+    check "gnn-train --store makes the model that it makes of a stream: $1" sh -c \
+        'gnn-train --no-provenance -q -j2 --store "$1" $2 $3 --seed 3 --epochs 2 --eval none -o one.st && gnn-sample -q $2 --seed 3 --epochs 0:2 "$1" |
+        gnn-gather -q "$1" | gnn-train --no-provenance -q -j2 $3 --seed 3 -o two.st && cmp one.st two.st' sh "$2" "$3" "$4"
+}
+for frontier in new all; do
+    alike "sage, $frontier" g "-f 4,4 -b 128 --frontier $frontier" '-m sage --hidden 32'
+done
+new='-f 4,4 -b 128 --frontier new'
+for m in 'sage --aggr sum' 'sage --aggr max' gin 'gin --train-eps' rgcn 'sage --residual' 'sage --encoder 16' 'sage --ffn' \
+    'sage --dropout-input 0.3' 'sage --feature-norm row'; do
+    alike "$m" g "$new" "-m $m --hidden 32"
+done
+alike 'messages that are narrower than features' g "$new" '-m sage --hidden 4'
+alike 'trees, in which a node is more than once' g "$new --disjoint" '-m sage --hidden 32'
+alike 'a typed graph' typed '-f 3,3 -b 64 --frontier new' '-m sage --hidden 16'
+alike 'R-GCN of a typed graph' typed '-f 3,3 -b 64 --frontier new' '-m rgcn --hidden 16'
+alike 'three partitions' parts "$new" '-m sage --hidden 32'
+
+# They are in place indeed: batches ahead would have copies otherwise, and features that are scaled a copy more.
+gnn-import -q -o wide sbm:nodes=40000,degree=10,features=256,classes=3,train=0.1,valid=0 || exit 1
+peak() {
+    python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' gnn-train -q -j2 --store wide -f 10,10 -b 2000 --hidden 256 --epochs 2 --eval none -o m.st "$@"
+}
+in_place=$(peak) copied=$(peak --feature-norm row)
+echo "# $in_place MB in place, $copied MB copied"
+check 'batches ahead hold no copies of features' test "$((copied - in_place))" -ge 100
+done_testing
