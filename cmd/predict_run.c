@@ -111,12 +111,13 @@ const char *predict_tmpdir(void)
 void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops, struct gnn_measure kind,
                     int out, const char *name)
 {
+    const enum gnn_predict_output form = predict_output_kind(m, true);
     const struct gnn_predict_opts o = {.ops = ops,
                                        .memory = predict_memory(),
                                        .tmpdir = predict_tmpdir(),
                                        .heads = predict.heads,
+                                       .embedding = form == GNN_OUT_EMBEDDINGS && !predict.none,
                                        .progress = show_progress};
-    const enum gnn_predict_output form = predict_output_kind(m, true);
     struct gnn_err e = {0};
     struct gnn_predict p;
     struct gnn_output rows = {0};

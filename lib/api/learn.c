@@ -225,7 +225,8 @@ static int open_model(struct gnn_model *m, struct gnn_graph *g, const char *path
 static int run_model(struct gnn_outputs *to, const struct gnn_model *m, struct gnn_graph *g,
                      enum gnn_predict_output what, struct gnn_err *e)
 {
-    const struct gnn_predict_opts o = {.memory = UINT64_MAX, .tmpdir = "/tmp"};
+    const struct gnn_predict_opts o = {
+        .memory = UINT64_MAX, .tmpdir = "/tmp", .embedding = what == GNN_OUT_EMBEDDINGS};
     struct gnn_predict p;
     struct gnn_output rows;
     if (gnn_predict_run(&p, m, &g->s, &o, e))

@@ -54,6 +54,7 @@ struct gnn_adj {
     const float *loop_feature;
     const uint64_t *id;        /* [edges] original ids; while training, where a layer needs them */
     const uint32_t *node_id;   /* [ndst] original ids of destinations, likewise */
+    const uint16_t *half;      /* or NULL: the rows that are summed up, of bf16 */
     bool numbered;             /* the transposed block has the numbers of edges */
     const struct gnn_csr *seg; /* [nseg], at least one */
     uint32_t nseg;
@@ -103,12 +104,15 @@ bool gnn_adj_next_part(const struct gnn_adj *a, uint32_t *k, struct gnn_adj_part
 void gnn_adj_cut(struct gnn_adj_parts *p, const uint32_t *tptr, uint32_t n, uint32_t step);
 
 /* y, whose row 0 is row `from` of the result, is A x for rows [from, to), or A x is added to it; d
- * columns. */
+ * columns. Where there are rows of bf16, they are taken in place of x. */
 static inline void gnn_adj_aggregate(const struct gnn_ops *o, const struct gnn_adj *a,
                                      uint32_t from, uint32_t to, const float *x, size_t d, float *y,
                                      bool acc)
 {
-    o->aggregate(o, a->seg, a->nseg, from, to, x, a->nsrc, d, y, acc);
+    if (a->half)
+        o->aggregate_bf16(o, a->seg, a->nseg, from, to, a->half, d, y, acc);
+    else
+        o->aggregate(o, a->seg, a->nseg, from, to, x, a->nsrc, d, y, acc);
 }
 /* As gnn_adj_aggregate, of the largest of each row's neighbours (kernels/message.h), unweighted;
  * edges are numbered from a->number on. */

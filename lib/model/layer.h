@@ -141,7 +141,7 @@ struct gnn_layer {
      * valid from step to step where sources get no gradient. */
     bool constant_sums;
     /* Sums that `gather` keeps are linear in the sources' rows or messages, and the rest of the
-     * layer needs nothing else of these. */
+     * layer needs nothing else of these: gnn_adj_aggregate alone reads them, or `send`. */
     bool linear;
     bool fetches;     /* `spread` needs the sources' rows: they are fetched again */
     unsigned buffers; /* scratch buffers used in the forward pass (gnn_conv_scratch) */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host's operations with matrix products in bf16. */
+/* The host's operations with matrix products in bf16, and sums of rows of bf16. */
 #ifndef GNN_LIB_OPS_CPU_BF16_H
 #define GNN_LIB_OPS_CPU_BF16_H
 

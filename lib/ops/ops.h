@@ -104,6 +104,10 @@ struct gnn_ops {
 
     /* On a device, ReLU may make 0 of a NaN. */
     int (*gemm)(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e);
+    /* As `aggregate`, of rows of bf16; NULL: rows are kept in f32. */
+    void (*aggregate_bf16)(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
+                           uint32_t from, uint32_t to, const uint16_t *x, size_t d, float *y,
+                           bool acc);
     /* The kernels. */
 #define GNN_OP_PARAMS(...) __VA_ARGS__
 #define GNN_OP(name, kind, words, params, cpu, cuda)                                               \

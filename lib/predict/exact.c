@@ -36,7 +36,8 @@ static int free_read(struct gnn_predict *p, uint32_t stage, struct gnn_err *e)
     const struct gnn_model *m = p->m;
     const uint32_t nt = m->c.nntypes;
     for (uint32_t k = 0; k < stage * nt; k++) {
-        bool later = !m->c.decoder && k == predict_embedding_stage(m) * nt + m->c.target;
+        bool later =
+            p->o.embedding && !m->c.decoder && k == predict_embedding_stage(m) * nt + m->c.target;
         EACH_CONV(v, m)
             later = later || (v->needed && v->stage > stage &&
                               (v->from * nt + v->src == k || v->from * nt + v->dst == k));
@@ -82,7 +83,7 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
         if (one_stage(p, i, e))
             goto fail;
     take_table(&p->logits, predict_made(p, m->nstages - 1, predict_target(p)));
-    if (!m->c.decoder)
+    if (p->o.embedding && !m->c.decoder)
         take_table(&p->embedding, predict_made(p, predict_embedding_stage(m), m->c.target));
     if (!gnn_predict_check_rows(p, &p->logits, "output", e))
         return 0;

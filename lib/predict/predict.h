@@ -12,11 +12,12 @@
 
 /* Rows of a layer for all nodes of a type. */
 struct gnn_table {
-    float *data;
+    float *data;    /* or, where the operations can sum up such rows and nothing else reads them, */
+    uint16_t *half; /* of bf16 */
     uint64_t rows, width;
     /* In the memory of the operations; else in the host's, which a device reads over the bus. */
     bool near;
-    struct gnn_buf buf;      /* data, unless they are the store's own or in a temporary file, */
+    struct gnn_buf buf;      /* they, unless they are the store's own or in a temporary file, */
     struct gnn_spill *spill; /* this one */
 };
 
@@ -34,6 +35,7 @@ struct gnn_predict_opts {
     uint64_t memory;
     const char *tmpdir; /* where those are made */
     bool heads;         /* of models of links: embeddings are of heads, not of tails */
+    bool embedding;     /* p->embedding is wanted */
     void *arg;
     void (*progress)(void *arg, uint32_t layer, uint64_t done,
                      uint64_t total); /* rows; may be NULL */
@@ -58,7 +60,7 @@ struct gnn_predict {
     uint64_t held; /* bytes of tables in memory now */
     /* results, by store id */
     struct gnn_table logits;    /* (nodes of the target type, outputs); of links: embeddings */
-    struct gnn_table embedding; /* what enters the last stage; of links: none */
+    struct gnn_table embedding; /* what enters the last stage, if wanted; of links: none */
 };
 
 /* Computes p->logits and p->embedding; GNN_E_RUN naming the node (by original id) unless all are

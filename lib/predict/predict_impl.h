@@ -6,22 +6,25 @@
 #include "lib/predict/predict.h"
 
 enum {
-    PREDICT_CHUNK = 8192,         /* rows done at once, so that they stay in a processor's cache; */
+    PREDICT_CHUNK = 2048,         /* rows done at once, so that they stay in a processor's cache; */
     PREDICT_CHUNK_DEVICE = 65536, /* enough for a device to be busy */
     PREDICT_EDGES = 1 << 24       /* and their edges at most, if there is more than one row */
 };
 
-/* A table of undefined contents: near if there is space for it; else, with a device, in pinned
- * memory of the host, and without one in a temporary file, where p->o.memory is exceeded. */
+/* Whether rows of a stage are kept in bf16: they lead along edges into sums alone. */
+bool gnn_predict_halves(const struct gnn_predict *p, uint32_t stage, uint32_t type);
+/* A table of undefined contents, of bf16 if `half`: near if there is space for it; else, with a
+ * device, in pinned memory of the host, and without one in a temporary file, where p->o.memory is
+ * exceeded. */
 int gnn_predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t rows, uint64_t width,
-                          struct gnn_err *e) GNN_MUST_USE;
+                          bool half, struct gnn_err *e) GNN_MUST_USE;
 void gnn_predict_table_free(struct gnn_predict *p, struct gnn_table *t);
 /* _check: GNN_E_RUN if the temporary file of t has been damaged. _end: the same after the last
  * read, and frees t. */
 int gnn_predict_table_check(const struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
 int gnn_predict_table_end(struct gnn_predict *p, struct gnn_table *t,
                           struct gnn_err *e) GNN_MUST_USE;
-/* Rows of t, near: its own memory, or a copy that is good until the next call. */
+/* Rows of t, near, in f32: its own memory, or a copy that is good until the next call. */
 int gnn_predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
                      const float **x, struct gnn_err *e) GNN_MUST_USE;
 /* Where rows of t are to be computed, near; and what has been computed there becomes t's. Rows come

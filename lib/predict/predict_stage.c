@@ -156,7 +156,8 @@ static int make_messages(struct gnn_predict *p, const struct gnn_conv *v, struct
     struct gnn_conv_run *run = conv_run(p, v);
     struct gnn_table *z = &p->rel[v->rel].messages;
     const struct gnn_table *in = predict_made(p, v->from, v->src);
-    if (gnn_predict_table_new(p, z, in->rows, run->message, e))
+    if (gnn_predict_table_new(p, z, in->rows, run->message,
+                              p->o.ops->aggregate_bf16 && v->layer->linear, e))
         return e->code;
     for (uint64_t i = 0; i < in->rows; i += p->chunk) {
         const uint64_t n = in->rows - i < p->chunk ? in->rows - i : p->chunk;
@@ -167,6 +168,7 @@ static int make_messages(struct gnn_predict *p, const struct gnn_conv *v, struct
             return e->code;
     }
     run->messages = z->data;
+    run->adj.half = z->half;
     return 0;
 }
 
@@ -180,6 +182,7 @@ static int start_conv(struct gnn_predict *p, const struct gnn_conv *v, struct gn
     run->adj.nsrc = (uint32_t)s->ntype[v->src].count;
     run->most = p->chunk;
     run->x = predict_made(p, v->from, v->src)->data;
+    run->adj.half = predict_made(p, v->from, v->src)->half;
     if (v->rel != GNN_ROWS) {
         run->adj.node = p->rel[v->rel].node.data;
         run->adj.loop = p->rel[v->rel].loop.data;
@@ -195,7 +198,8 @@ static int start_conv(struct gnn_predict *p, const struct gnn_conv *v, struct gn
 static int start_stage(struct gnn_predict *p, uint32_t stage, uint32_t type, struct gnn_err *e)
 {
     if (gnn_predict_table_new(p, predict_made(p, stage, type), p->s->meta.schema.ntype[type].count,
-                              gnn_model_width(p->m, stage, type), e) ||
+                              gnn_model_width(p->m, stage, type),
+                              gnn_predict_halves(p, stage, type), e) ||
         gnn_activation_of_stage(&p->pass, &p->after, stage, type, e) ||
         gnn_activation_open(&p->pass, &p->after, p->chunk, e))
         return e->code;

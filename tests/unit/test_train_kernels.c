@@ -166,6 +166,41 @@ static void test_spmm(void)
     }
 }
 
+/* Rows of bf16 give the bits of the same numbers in f32, with factors and without, set or added, in
+ * rows that no block has, too. */
+static void test_spmm_bf16(void)
+{
+    const size_t widths[] = {1, 31, 32, 33, 47, 64, 65, 100, 128, 129, 256, 300};
+    uint32_t ptr[NR + 1], idx[NR * 20];
+    for (size_t k = 0; k < sizeof(widths) / sizeof(*widths); k++) {
+        const size_t d = widths[k];
+        const uint32_t rows = NR + FIRST;
+        random_csr(ptr, idx);
+        float *row = vec(rows), *col = vec(NC), *diag = vec(rows), *x = vec(NC * d);
+        float *y = vec(rows * d), *z = vec(rows * d);
+        uint16_t *h = malloc(NC * d * sizeof *h);
+        bool same = h != NULL;
+        if (h)
+            gnn_f32_to_bf16(x, NC * d, h), gnn_bf16_to_f32(h, NC * d, x);
+        for (int how = 0; same && how < 8; how++) {
+            const struct gnn_csr a = {.first = FIRST,
+                                      .n = NR,
+                                      .indptr = ptr,
+                                      .indices = idx,
+                                      .row = how & 1 ? row : NULL,
+                                      .col = how & 1 ? col : NULL,
+                                      .diag = how & 2 ? diag : NULL,
+                                      .ndiag = how & 2 ? rows : 0};
+            memcpy(z, y, rows * d * sizeof *z);
+            gnn_spmm_rows(&a, 1, 0, rows, x, d, y, how & 4);
+            gnn_spmm_rows_bf16(&a, 1, 0, rows, h, d, z, how & 4);
+            same = !memcmp(y, z, rows * d * sizeof *z);
+        }
+        ok(same, "gnn_spmm_rows_bf16 gives the bits of gnn_spmm_rows for %zu columns", d);
+        free(row), free(col), free(diag), free(x), free(y), free(z), free(h);
+    }
+}
+
 static void test_act(void)
 {
     enum { N = 1000, D = 100 };
@@ -601,6 +636,7 @@ int main(void)
     test_gemm();
     test_turned();
     test_spmm();
+    test_spmm_bf16();
     test_act();
     test_act_values();
     test_act_back(GNN_ACT_ELU, "ELU");
