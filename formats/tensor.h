@@ -37,8 +37,9 @@ struct gnn_tensor {
     void *data;
     uint64_t sum; /* XXH3-64 of the bytes, if has_sum: saves the writer a second pass */
     bool has_sum;
-    /* [shape[0]], of rows of int8 that stand for element * scale of the row; NULL: all others */
-    const float *scale;
+    /* Of u8, whose rows are elements of int8 packed with their scale: so many are in each, and
+     * stand for numbers (kernels/int8_row.h). 0: all others */
+    uint64_t int8;
 };
 
 /* Bytes of one element; 0 if d is not a dtype. */
@@ -48,6 +49,11 @@ const char *gnn_dtype_name(enum gnn_dtype d);
 /* Reverse of gnn_dtype_name; returns 0 if there is no such dtype. */
 enum gnn_dtype gnn_dtype_parse(const char *name);
 
+/* Numbers in a row of a tensor of one or two dimensions. */
+static inline uint64_t gnn_tensor_columns(const struct gnn_tensor *t)
+{
+    return t->int8 ? t->int8 : t->ndim == 2 ? t->shape[1] : 1;
+}
 /* Number of elements, or of bytes. False when it does not fit u64. */
 bool gnn_tensor_count(const struct gnn_tensor *t, uint64_t *count);
 bool gnn_tensor_bytes(const struct gnn_tensor *t, uint64_t *bytes);

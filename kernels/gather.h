@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "kernels/hd.h"
+#include "kernels/int8_row.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,24 +36,20 @@ struct gnn_tier_hits {
 struct gnn_gather_part {
     uint64_t first, count;
     const void *data;
-    /* [count], of rows of int8 with scales, as a store keeps them; NULL: such rows are packed
-     * (gnn_gather_packed), as in all that is copied from it */
-    const float *scale;
     uint32_t tier; /* enum gnn_tier; counted on devices only, and only up to GNN_TIERS_CUDA */
 };
 
 /* The conversion of rows as they are copied. f32 becomes f16 or bf16 to the nearest, ties to even;
  * beyond the range infinity; a NaN stays a NaN, but its payload may differ between host and device.
- * int8 becomes element * scale of the row, rounded to f32 and then, if that is asked for, as f32
- * is; or the row travels with its scale. */
+ * int8 (kernels/int8_row.h) becomes element * scale of the row, rounded to f32 and then, if that is
+ * asked for, as f32 is. */
 enum gnn_gather_cast {
     GNN_GATHER_AS_IS,
     GNN_GATHER_F32_F16,
     GNN_GATHER_F32_BF16,
     GNN_GATHER_I8_F32,
     GNN_GATHER_I8_F16,
-    GNN_GATHER_I8_BF16,
-    GNN_GATHER_I8_PACKED
+    GNN_GATHER_I8_BF16
 };
 
 /* Are rows int8 with scales? */
@@ -61,39 +58,26 @@ static GNN_HD bool gnn_gather_scaled(enum gnn_gather_cast cast)
     return cast >= GNN_GATHER_I8_F32;
 }
 
-/* A packed row: the elements, zeros up to a multiple of 4 bytes, and the scale. Where that is, and
- * bytes of the row. */
-static GNN_HD size_t gnn_gather_packed_scale(size_t bytes)
+/* Bytes of a row of a part, whose elements have `bytes`. */
+static GNN_HD size_t gnn_gather_row_bytes(enum gnn_gather_cast cast, size_t bytes)
 {
-    return (bytes + 3) / 4 * 4;
-}
-static GNN_HD size_t gnn_gather_packed(size_t bytes)
-{
-    return gnn_gather_packed_scale(bytes) + sizeof(float);
+    return gnn_gather_scaled(cast) ? gnn_int8_row_bytes(bytes) : bytes;
 }
 
-/* Bytes from one row of a part to the next, for rows of `bytes` elements or, as they are, bytes. */
-static GNN_HD size_t gnn_gather_step(enum gnn_gather_cast cast, const struct gnn_gather_part *p,
-                                     size_t bytes)
-{
-    return gnn_gather_scaled(cast) && !p->scale ? gnn_gather_packed(bytes) : bytes;
-}
-
-/* Bytes of a row that goes out, for one of `bytes` that is stored. */
+/* Bytes of a row that goes out. */
 static GNN_HD size_t gnn_gather_out_bytes(enum gnn_gather_cast cast, size_t bytes)
 {
-    return cast == GNN_GATHER_AS_IS       ? bytes
-           : cast == GNN_GATHER_I8_PACKED ? gnn_gather_packed(bytes)
-           : cast == GNN_GATHER_I8_F32    ? bytes * 4
-           : gnn_gather_scaled(cast)      ? bytes * 2
-                                          : bytes / 2;
+    return cast == GNN_GATHER_AS_IS    ? bytes
+           : cast == GNN_GATHER_I8_F32 ? bytes * 4
+           : gnn_gather_scaled(cast)   ? bytes * 2
+                                       : bytes / 2;
 }
 
 struct gnn_gather {
     const struct gnn_gather_part *part; /* [nparts], ascending by first without gaps from 0 */
     uint32_t nparts;
     enum gnn_gather_cast cast;
-    size_t bytes;         /* of a stored row, its scale not counted */
+    size_t bytes;         /* of a stored row's elements */
     uint64_t n;           /* rows wanted */
     const uint32_t *id;   /* [n] */
     const uint64_t *id64; /* [n], if id is NULL: edges */
@@ -111,7 +95,7 @@ uint64_t gnn_gather_rows(const struct gnn_gather *g);
 /* Counts of a device, added up over launches. Before the first one all is 0, but first_missing
  * UINT64_MAX. */
 struct gnn_gather_count {
-    uint64_t rows[GNN_TIERS_CUDA], bytes[GNN_TIERS_CUDA]; /* read from each tier; scales included */
+    uint64_t rows[GNN_TIERS_CUDA], bytes[GNN_TIERS_CUDA]; /* read from each tier */
     uint64_t missing;                                     /* ids that are in no part */
     uint64_t first_missing;                               /* the lowest i of one */
 };
@@ -130,9 +114,9 @@ struct gnn_cuda_gather {
     const uint32_t *slot;
     uint64_t nslots; /* ids from here on are not cached */
     enum gnn_gather_cast cast;
-    /* of a stored row, its scale not counted, at most 2^30. Data is aligned to its elements if
-     * cast, packed rows to 4 bytes, and else as it comes; out as well. Multiples of 16 bytes,
-     * aligned to 16, travel fastest */
+    /* of a stored row's elements, at most 2^30. Data is aligned to its elements if cast, rows of
+     * int8 to 4 bytes, and else as it comes; out as well. Multiples of 16 bytes, aligned to 16,
+     * travel fastest */
     size_t bytes;
     const uint32_t *n; /* rows wanted, if not more than capacity; NULL: capacity */
     uint64_t capacity; /* of id and out, at most 2^40 */

@@ -30,9 +30,8 @@ float gnn_f32_to_i8(const float *in, uint64_t n, int8_t *out);
  * cudaStream_t). */
 void gnn_cuda_f16_to_f32(const uint16_t *in, uint64_t n, float *out, void *stream);
 void gnn_cuda_bf16_to_f32(const uint16_t *in, uint64_t n, float *out, void *stream);
-/* Rows of `width` with a scale each; n elements. */
-void gnn_cuda_i8_to_f32(const int8_t *in, const float *scale, uint64_t n, uint32_t width,
-                        float *out, void *stream);
+/* Rows (kernels/int8_row.h) of `width` elements, n elements altogether. */
+void gnn_cuda_i8_to_f32(const void *rows, uint64_t n, uint32_t width, float *out, void *stream);
 
 #ifdef __cplusplus
 }

@@ -26,21 +26,14 @@ enum {
                      read to be overwritten */
 };
 
-/* Address of a row, or NULL, and of its scale if rows have some: in a packed row, behind it. */
-static inline const char *row_at(const struct gnn_gather *g, uint64_t v, const float **scale)
+/* Address of a row of so many bytes, or NULL. */
+static inline const char *row_at(const struct gnn_gather *g, uint64_t v, size_t bytes)
 {
     const struct gnn_gather_part *a = g->part;
     if (g->nparts > 1)
         a += gnn_owner_find(&a->first, sizeof *a, g->nparts, v);
     v -= a->first;
-    if (v >= a->count)
-        return NULL;
-    const char *row = (const char *)a->data + v * gnn_gather_step(g->cast, a, g->bytes);
-    if (gnn_gather_scaled(g->cast)) {
-        *scale = a->scale ? a->scale + v : (const void *)(row + gnn_gather_packed_scale(g->bytes));
-        __builtin_prefetch(*scale);
-    }
-    return row;
+    return v < a->count ? (const char *)a->data + v * bytes : NULL;
 }
 
 static inline void prefetch_row(const char *row, size_t bytes)
@@ -51,16 +44,7 @@ static inline void prefetch_row(const char *row, size_t bytes)
         __builtin_prefetch(row + bytes - 1, 0, 2);
 }
 
-static void pack_row(const void *row, size_t bytes, float scale, char *out)
-{
-    const size_t at = gnn_gather_packed_scale(bytes);
-    memcpy(out, row, bytes);
-    memset(out + bytes, 0, at - bytes);
-    memcpy(out + at, &scale, sizeof scale);
-}
-
-static inline void emit_cast(const struct gnn_gather *g, const void *row, const float *scale,
-                             void *out)
+static inline void emit_cast(const struct gnn_gather *g, const void *row, void *out)
 {
     switch (g->cast) {
     case GNN_GATHER_AS_IS:
@@ -72,25 +56,21 @@ static inline void emit_cast(const struct gnn_gather *g, const void *row, const 
         gnn_f32_to_bf16(row, g->bytes / 4, out);
         break;
     case GNN_GATHER_I8_F32:
-        gnn_i8_to_f32(row, g->bytes, *scale, out);
+        gnn_i8_to_f32(row, g->bytes, *gnn_int8_scale(row, g->bytes), out);
         break;
     case GNN_GATHER_I8_F16:
-        gnn_i8_to_f16(row, g->bytes, *scale, out);
+        gnn_i8_to_f16(row, g->bytes, *gnn_int8_scale(row, g->bytes), out);
         break;
     case GNN_GATHER_I8_BF16:
-        gnn_i8_to_bf16(row, g->bytes, *scale, out);
-        break;
-    case GNN_GATHER_I8_PACKED:
-        pack_row(row, g->bytes, *scale, out);
+        gnn_i8_to_bf16(row, g->bytes, *gnn_int8_scale(row, g->bytes), out);
         break;
     }
 }
 
-static inline void emit_row(const struct gnn_gather *g, const char *row, const float *scale,
-                            char *out)
+static inline void emit_row(const struct gnn_gather *g, const char *row, char *out)
 {
     if (g->cast)
-        emit_cast(g, row, scale, out);
+        emit_cast(g, row, out);
     else if (g->bytes == 4) /* the sizes that a call would cost more than */
         memcpy(out, row, 4);
     else if (g->bytes == 8)
@@ -127,8 +107,8 @@ __attribute__((aligned(LINE))) uint64_t gnn_gather_rows(const struct gnn_gather 
 {
     _Alignas(LINE) char stage[PIECE];
     const char *at[AHEAD_ROWS];
-    const float *scale[AHEAD_ROWS] = {NULL};
-    const uint64_t fit = g->bytes ? AHEAD_BYTES / g->bytes : 0;
+    const size_t in = gnn_gather_row_bytes(g->cast, g->bytes);
+    const uint64_t fit = in ? AHEAD_BYTES / in : 0;
     const uint64_t lead = fit < 1 ? 1 : fit < AHEAD_ROWS ? fit : AHEAD_ROWS;
     const size_t bytes = gnn_gather_out_bytes(g->cast, g->bytes);
     const size_t piece = rows_of_piece(bytes) * bytes;
@@ -138,14 +118,14 @@ __attribute__((aligned(LINE))) uint64_t gnn_gather_rows(const struct gnn_gather 
     for (uint64_t i = 0; i < g->n + lead; i++) {
         /* Step i asks for the lines of row i and copies row i - lead, whose lines have arrived. */
         if (i >= lead) {
-            emit_row(g, at[(i - lead) % AHEAD_ROWS], scale[(i - lead) % AHEAD_ROWS], to);
+            emit_row(g, at[(i - lead) % AHEAD_ROWS], to);
             to += bytes;
         }
         if (i < g->n) {
-            at[i % AHEAD_ROWS] = row_at(g, g->id ? g->id[i] : g->id64[i], &scale[i % AHEAD_ROWS]);
+            at[i % AHEAD_ROWS] = row_at(g, g->id ? g->id[i] : g->id64[i], in);
             if (!at[i % AHEAD_ROWS])
                 return i;
-            prefetch_row(at[i % AHEAD_ROWS], g->bytes);
+            prefetch_row(at[i % AHEAD_ROWS], in);
         }
         if ((size_t)(to - from) < piece && i < g->n + lead - 1)
             continue;

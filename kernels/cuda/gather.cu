@@ -236,14 +236,6 @@ __device__ __forceinline__ const gnn_gather_part *find_row(const gnn_cuda_gather
     return p;
 }
 
-/* The scale of a row that lies at `row`. */
-__device__ __forceinline__ float scale_at(const gnn_gather_part *p, uint64_t place, const char *row,
-                                          size_t bytes)
-{
-    return __ldg(p->scale ? p->scale + place
-                          : (const float *)(const void *)(row + gnn_gather_packed_scale(bytes)));
-}
-
 /* Where row number i of those wanted lies; tells the tile its address's low bits. */
 template <int CAST>
 __device__ __forceinline__ void look_up(const gnn_cuda_gather &g, uint64_t i, Tally *t,
@@ -254,11 +246,11 @@ __device__ __forceinline__ void look_up(const gnn_cuda_gather &g, uint64_t i, Ta
     const gnn_gather_part *p = find_row(g, i, &place);
     if (p) {
         const char *a =
-            (const char *)p->data + place * gnn_gather_step((gnn_gather_cast)CAST, p, g.bytes);
+            (const char *)p->data + place * gnn_gather_row_bytes((gnn_gather_cast)CAST, g.bytes);
         const unsigned bits = (unsigned)(uintptr_t)a & 15;
         *row = a;
         if (SCALED)
-            *scale = scale_at(p, place, a, g.bytes);
+            *scale = __ldg(gnn_int8_scale(a, g.bytes));
         if (bits)
             atomicOr(low, bits);
         t->rows[GNN_TIER_DEVICE] += p->tier == GNN_TIER_DEVICE;
@@ -345,8 +337,7 @@ __global__ void __launch_bounds__(THREADS, GNN_CUDA_GATHER_BLOCKS)
         third = next;
     }
     if (g.count)
-        add_counts(g.count, tally,
-                   g.bytes + (gnn_gather_scaled((gnn_gather_cast)CAST) ? sizeof(float) : 0), s);
+        add_counts(g.count, tally, gnn_gather_row_bytes((gnn_gather_cast)CAST, g.bytes), s);
 }
 
 template <int CAST> void launch(const gnn_cuda_gather *g, void *stream)
@@ -369,35 +360,6 @@ template <int CAST> void launch(const gnn_cuda_gather *g, void *stream)
     GNN_LAUNCH(gather_rows<CAST>, grid, THREADS, shared, stream, *g, s);
 }
 
-/* Rows with their scales, a word of four bytes a thread: caches are filled so, once. */
-__global__ void pack_rows(const gnn_cuda_gather g)
-{
-    const uint64_t n = g.n ? min((uint64_t)__ldg(g.n), g.capacity) : g.capacity;
-    const unsigned last = (unsigned)(gnn_gather_packed_scale(g.bytes) / 4), per = last + 1;
-    const uint64_t step = (uint64_t)gridDim.x * THREADS;
-    for (uint64_t x = (uint64_t)blockIdx.x * THREADS + threadIdx.x; x < n * per; x += step) {
-        const unsigned w = (unsigned)(x % per);
-        uint64_t place;
-        const gnn_gather_part *p = find_row(g, x / per, &place);
-        unsigned word = 0;
-        if (p) {
-            const char *row =
-                (const char *)p->data + place * gnn_gather_step(GNN_GATHER_I8_PACKED, p, g.bytes);
-            if (w == last)
-                word = gnn_f32_bits(scale_at(p, place, row, g.bytes));
-            for (unsigned b = 4 * w; w < last && b < g.bytes && b < 4 * w + 4; b++)
-                word |= (unsigned)(unsigned char)row[b] << 8 * (b - 4 * w);
-        }
-        ((unsigned *)g.out)[x] = word;
-    }
-}
-
-void pack(const gnn_cuda_gather *g, void *stream)
-{
-    const uint64_t words = g->capacity * (gnn_gather_packed(g->bytes) / 4);
-    GNN_LAUNCH(pack_rows, gnn_grid(words, THREADS), THREADS, 0, stream, *g);
-}
-
 } // namespace
 
 void gnn_cuda_gather_rows(const struct gnn_cuda_gather *g, void *stream)
@@ -417,7 +379,5 @@ void gnn_cuda_gather_rows(const struct gnn_cuda_gather *g, void *stream)
         return launch<GNN_GATHER_I8_F16>(g, stream);
     case GNN_GATHER_I8_BF16:
         return launch<GNN_GATHER_I8_BF16>(g, stream);
-    case GNN_GATHER_I8_PACKED:
-        return pack(g, stream);
     }
 }

@@ -55,22 +55,25 @@ template <typename C> void launch(const uint16_t *in, uint64_t n, float *out, vo
 }
 
 /* Four numbers of a row at a time, where rows are as wide as that allows. */
-__global__ void widen_i8(const int8_t *in, const float *scale, uint64_t n, uint32_t width,
-                         float *out, bool four)
+__global__ void widen_i8(const char *rows, uint64_t n, uint32_t width, float *out, bool four)
 {
+    const size_t bytes = gnn_int8_row_bytes(width);
     const uint64_t first = (uint64_t)blockIdx.x * THREADS + threadIdx.x,
                    stride = (uint64_t)gridDim.x * THREADS;
     for (uint64_t u = first; four && u < n / 4; u += stride) {
-        const Four<int8_t> a = reinterpret_cast<const Four<int8_t> *>(in)[u];
-        const float s = __ldg(scale + 4 * u / width);
+        const char *const row = rows + 4 * u / width * bytes;
+        const Four<int8_t> a = *reinterpret_cast<const Four<int8_t> *>(row + 4 * u % width);
+        const float s = __ldg(gnn_int8_scale(row, width));
         Four<float> b;
         GNN_UNROLL
         for (unsigned i = 0; i < 4; i++)
             b.v[i] = __fmul_rn((float)a.v[i], s);
         reinterpret_cast<Four<float> *>(out)[u] = b;
     }
-    for (uint64_t i = first; !four && i < n; i += stride)
-        out[i] = __fmul_rn((float)in[i], __ldg(scale + i / width));
+    for (uint64_t i = first; !four && i < n; i += stride) {
+        const char *const row = rows + i / width * bytes;
+        out[i] = __fmul_rn((float)(int8_t)row[i % width], __ldg(gnn_int8_scale(row, width)));
+    }
 }
 
 } // namespace
@@ -83,12 +86,10 @@ void gnn_cuda_bf16_to_f32(const uint16_t *in, uint64_t n, float *out, void *stre
 {
     launch<FromBf16>(in, n, out, stream);
 }
-void gnn_cuda_i8_to_f32(const int8_t *in, const float *scale, uint64_t n, uint32_t width,
-                        float *out, void *stream)
+void gnn_cuda_i8_to_f32(const void *rows, uint64_t n, uint32_t width, float *out, void *stream)
 {
-    const bool four = width % 4 == 0 && (uintptr_t)in % (4 * sizeof *in) == 0 &&
-                      (uintptr_t)out % (4 * sizeof *out) == 0;
+    const bool four = width % 4 == 0 && (uintptr_t)out % (4 * sizeof *out) == 0;
     if (n)
-        GNN_LAUNCH(widen_i8, gnn_grid(n, four ? 4 * THREADS : THREADS), THREADS, 0, stream, in,
-                   scale, n, width, out, four);
+        GNN_LAUNCH(widen_i8, gnn_grid(n, four ? 4 * THREADS : THREADS), THREADS, 0, stream,
+                   (const char *)rows, n, width, out, four);
 }

@@ -18,15 +18,10 @@ static int add_field(struct gnn_rows *r, const struct gnn_schema *c, const char 
     bool found = false;
     for (uint32_t t = 0; t < c->nntypes; t++) {
         const struct gnn_field *f = gnn_field_find(c->ntype[t].field, c->ntype[t].nfields, name);
-        uint64_t bytes;
         if (!f)
             continue;
         found = true;
-        if (__builtin_mul_overflow(f->width ? f->width : 1, gnn_dtype_bytes(f->dtype), &bytes))
-            return gnn_fail(e, GNN_E_INPUT, "field '%s': rows too long", name);
-        if (f->scaled)
-            bytes = gnn_gather_packed(bytes);
-        if (__builtin_add_overflow(r->bytes[t], bytes, &r->bytes[t]))
+        if (__builtin_add_overflow(r->bytes[t], gnn_field_row_bytes(f), &r->bytes[t]))
             return gnn_fail(e, GNN_E_INPUT, "field '%s': rows too long", name);
     }
     return found ? 0 : gnn_schema_no_field(c, "--fields", name, e);

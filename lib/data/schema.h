@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "formats/tensor.h"
+#include "kernels/int8_row.h"
 #include "lib/base/err.h"
 #include "lib/data/task_labels.h"
 
@@ -43,10 +44,29 @@ struct gnn_field {
     /* [2][columns] means, then scales, of a node field: v of the data set is stored as
      * (v - mean) / scale. NULL: values are as in the data set. */
     double *standard;
-    /* Each row of a node field of int8 has a scale, in the tensor scale/T/FIELD, and stands for
-     * element * scale, as batches have it. */
+    /* Each row of a node field of int8 has a scale, and stands for element * scale, as batches have
+     * it. Elements and scale are one row of bytes in a store (kernels/int8_row.h). */
     bool scaled;
 };
+
+static inline uint64_t gnn_field_columns(const struct gnn_field *f)
+{
+    return f->width ? f->width : 1;
+}
+/* A store's tensor of the field: its dtype, its width (0: it has one dimension), and bytes of a
+ * row. */
+static inline enum gnn_dtype gnn_field_stored_dtype(const struct gnn_field *f)
+{
+    return f->scaled ? GNN_U8 : f->dtype;
+}
+static inline uint64_t gnn_field_stored_width(const struct gnn_field *f)
+{
+    return f->scaled ? gnn_int8_row_bytes(gnn_field_columns(f)) : f->width;
+}
+static inline uint64_t gnn_field_row_bytes(const struct gnn_field *f)
+{
+    return f->scaled ? gnn_field_stored_width(f) : gnn_field_columns(f) * gnn_dtype_bytes(f->dtype);
+}
 
 /* Is the field one of real numbers, of which batches may have another type than the store? */
 static inline bool gnn_field_is_real(const struct gnn_field *f)
@@ -156,10 +176,6 @@ bool gnn_schema_is_scaled(const struct gnn_schema *s);
  * type could have, and for two that are equal. */
 int gnn_schema_set_classes(struct gnn_schema *s, const char *const *name,
                            struct gnn_err *e) GNN_MUST_USE;
-static inline uint64_t gnn_field_columns(const struct gnn_field *f)
-{
-    return f->width ? f->width : 1;
-}
 /* Marks the edge type as ordered by this field of its own, which is there: GNN_E_INPUT unless it
  * has one column of integers, f32 or f64. */
 int gnn_schema_set_order(struct gnn_schema *s, uint32_t etype, const char *field,

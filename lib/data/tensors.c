@@ -11,6 +11,7 @@
 
 #include "formats/xxh.h"
 #include "kernels/half.h"
+#include "kernels/int8_row.h"
 #include "lib/base/shared.h"
 
 /* The seed is an address, so it differs from run to run: nobody can choose names that collide. */
@@ -293,7 +294,6 @@ struct gnn_tensor gnn_tensor_from(const struct gnn_tensor *t, uint64_t row)
         bytes *= t->shape[d];
     x.shape[0] -= row;
     x.data = (char *)t->data + row * bytes;
-    x.scale = t->scale ? t->scale + row : NULL;
     x.has_sum = false;
     return x;
 }
@@ -301,11 +301,13 @@ struct gnn_tensor gnn_tensor_from(const struct gnn_tensor *t, uint64_t row)
 /* Whole rows, or the first elements of one. */
 static void widen_rows(const struct gnn_tensor *t, uint64_t n, float *out)
 {
-    const uint64_t width = t->ndim > 1 ? t->shape[1] : 1;
+    const uint64_t width = t->int8, bytes = gnn_int8_row_bytes(width);
 #pragma omp parallel for schedule(static) if (n > 1 << 16)
-    for (uint64_t i = 0; i < n; i += width)
-        gnn_i8_to_f32((const int8_t *)t->data + i, n - i < width ? n - i : width,
-                      t->scale[i / width], out + i);
+    for (uint64_t i = 0; i < n; i += width) {
+        const char *row = (const char *)t->data + i / width * bytes;
+        gnn_i8_to_f32((const int8_t *)row, n - i < width ? n - i : width,
+                      *gnn_int8_scale(row, width), out + i);
+    }
 }
 
 bool gnn_tensor_floats(const struct gnn_tensor *t, uint64_t n, float *out)
@@ -321,8 +323,8 @@ bool gnn_tensor_floats(const struct gnn_tensor *t, uint64_t n, float *out)
         gnn_bf16_to_f32(t->data, n, out);
         return true;
     default:
-        if (t->scale)
+        if (t->int8)
             widen_rows(t, n, out);
-        return t->scale != NULL;
+        return t->int8 != 0;
     }
 }

@@ -83,7 +83,7 @@ static inline struct gnn_tensor *gnn_tensors_at(const struct gnn_tensors *s, uin
 }
 /* The tensor's rows from this one on. */
 struct gnn_tensor gnn_tensor_from(const struct gnn_tensor *t, uint64_t row);
-/* The first n elements of t as f32: f32, f16, bf16, and rows of int8 with scales are understood.
+/* The first n elements of t as f32: f32, f16, bf16, and rows of int8 are understood.
  * False for any other type. */
 bool gnn_tensor_floats(const struct gnn_tensor *t, uint64_t n, float *out) GNN_MUST_USE;
 void gnn_tensors_clear(struct gnn_tensors *s);

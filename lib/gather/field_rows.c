@@ -25,8 +25,6 @@ static void read_at_random(const struct gnn_store *s, const struct gnn_tensor *t
     uint64_t bytes;
     if (gnn_tensor_bytes(t, &bytes))
         gnn_store_at_random(s, t->data, bytes);
-    if (t->scale)
-        gnn_store_at_random(s, t->scale, t->shape[0] * sizeof *t->scale);
 }
 
 int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type,
@@ -52,10 +50,8 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
         if (!t)
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/%s' is missing",
                             gnn_store_part_path(s, p), name, f->name);
-        j->part[p] = (struct gnn_gather_part){.first = s->book[type][p],
-                                              .count = gnn_store_owned(s, p, type),
-                                              .data = t->data,
-                                              .scale = t->scale};
+        j->part[p] = (struct gnn_gather_part){
+            .first = s->book[type][p], .count = gnn_store_owned(s, p, type), .data = t->data};
         read_at_random(s, t);
     }
     return 0;
@@ -163,31 +159,28 @@ void gnn_gather_job_release(struct gather_job *j)
     gnn_free(j->own);
 }
 
-size_t gnn_gather_job_bytes(const struct gather_job *j)
+struct gather_copy gnn_gather_job_sent(const struct gather_job *j)
 {
-    return (j->field->width ? j->field->width : 1) * gnn_dtype_bytes(j->field->dtype);
+    const struct gnn_field *f = j->field;
+    return (struct gather_copy){f->scaled || j->wire == f->dtype ? GNN_GATHER_AS_IS
+                                : j->wire == GNN_F16             ? GNN_GATHER_F32_F16
+                                                                 : GNN_GATHER_F32_BF16,
+                                gnn_field_row_bytes(f)};
 }
 
-enum gnn_gather_cast gnn_gather_job_cast(const struct gather_job *j)
+struct gather_copy gnn_gather_job_then(const struct gather_job *j)
 {
-    if (j->field->scaled)
-        return j->as_sent           ? GNN_GATHER_I8_PACKED
-               : j->wire == GNN_F16 ? GNN_GATHER_I8_F16
-               : j->wire == GNN_F32 ? GNN_GATHER_I8_F32
-                                    : GNN_GATHER_I8_BF16;
-    return j->wire == j->field->dtype ? GNN_GATHER_AS_IS
-           : j->wire == GNN_F16       ? GNN_GATHER_F32_F16
-                                      : GNN_GATHER_F32_BF16;
+    if (!j->field->scaled || j->as_sent)
+        return (struct gather_copy){GNN_GATHER_AS_IS, gnn_gather_job_out(j)};
+    return (struct gather_copy){j->wire == GNN_F16   ? GNN_GATHER_I8_F16
+                                : j->wire == GNN_F32 ? GNN_GATHER_I8_F32
+                                                     : GNN_GATHER_I8_BF16,
+                                gnn_field_columns(j->field)};
 }
 
-enum gnn_gather_cast gnn_gather_job_sent(const struct gather_job *j)
+struct gather_copy gnn_gather_job_copy(const struct gather_job *j)
 {
-    return j->field->scaled ? GNN_GATHER_I8_PACKED : gnn_gather_job_cast(j);
-}
-
-enum gnn_gather_cast gnn_gather_job_then(const struct gather_job *j)
-{
-    return j->field->scaled ? gnn_gather_job_cast(j) : GNN_GATHER_AS_IS;
+    return j->field->scaled ? gnn_gather_job_then(j) : gnn_gather_job_sent(j);
 }
 
 static void sum_piece(void *sum, const void *piece, size_t bytes)
@@ -199,15 +192,13 @@ static void sum_piece(void *sum, const void *piece, size_t bytes)
 static void ask_rows(const struct gnn_store *s, const struct gnn_gather *g, uint64_t from,
                      uint64_t to, uint64_t n)
 {
+    const size_t bytes = gnn_gather_row_bytes(g->cast, g->bytes);
     for (uint64_t i = from; i < to && i < n; i++) {
         const uint64_t v = g->id ? g->id[i] : g->id64[i];
         const struct gnn_gather_part *a =
             &g->part[gnn_owner_find(&g->part->first, sizeof *g->part, g->nparts, v)];
-        if (v - a->first >= a->count)
-            continue;
-        gnn_store_ask(s, (const char *)a->data + (v - a->first) * g->bytes, g->bytes);
-        if (a->scale)
-            gnn_store_ask(s, a->scale + (v - a->first), sizeof *a->scale);
+        if (v - a->first < a->count)
+            gnn_store_ask(s, (const char *)a->data + (v - a->first) * bytes, bytes);
     }
 }
 
@@ -233,14 +224,14 @@ static uint64_t gather_ahead(const struct gnn_store *s, const struct gnn_gather 
     return at;
 }
 
-uint64_t gnn_gather_job_rows(const struct gather_job *j, const uint32_t *ids, const uint64_t *rows,
-                             uint64_t n, bool sums, struct gnn_tensor *t)
+uint64_t gnn_gather_job_rows(const struct gather_job *j, struct gather_copy c, const uint32_t *ids,
+                             const uint64_t *rows, uint64_t n, bool sums, struct gnn_tensor *t)
 {
     XXH3_state_t sum;
     struct gnn_gather g = {.part = j->part,
                            .nparts = j->nparts,
-                           .cast = gnn_gather_job_cast(j),
-                           .bytes = gnn_gather_job_bytes(j),
+                           .cast = c.cast,
+                           .bytes = c.bytes,
                            .n = n,
                            .id = ids,
                            .id64 = rows,

@@ -14,7 +14,7 @@ struct gather_job {
     uint32_t type; /* node or edge type */
     const struct gnn_field *field;
     enum gnn_dtype wire;
-    bool as_sent; /* rows are gathered as they travel (gnn_gather_job_sent) */
+    bool as_sent; /* rows are gathered as they travel */
     uint32_t nparts;
     struct gnn_gather_part *part; /* [nparts]; edges are numbered through all parts */
     struct gnn_edges_part *edges; /* [nparts], of an edge field */
@@ -45,23 +45,27 @@ int gnn_gather_job_numbers(struct gather_job *j, uint32_t type, const struct gnn
                            uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gather_job_release(struct gather_job *j);
 
-/* Bytes of a row in the store, its scale not counted, and what happens to it on its way into a
- * batch. */
-size_t gnn_gather_job_bytes(const struct gather_job *j);
-enum gnn_gather_cast gnn_gather_job_cast(const struct gather_job *j);
-/* Conversions of a row that travels to another rank, or is copied into a cache: where it is read,
- * where it may become narrow, and where it arrives. int8 travels packed with its scale. */
-enum gnn_gather_cast gnn_gather_job_sent(const struct gather_job *j);
-enum gnn_gather_cast gnn_gather_job_then(const struct gather_job *j);
+/* How rows are copied: as in struct gnn_gather. */
+struct gather_copy {
+    enum gnn_gather_cast cast;
+    size_t bytes;
+};
+/* From the store into a batch. */
+struct gather_copy gnn_gather_job_copy(const struct gather_job *j);
+/* From the store to another rank, or into a replica: f32 becomes narrow there, if batches have it
+ * so, and int8 stays as it is. And from what has arrived into a batch. */
+struct gather_copy gnn_gather_job_sent(const struct gather_job *j);
+struct gather_copy gnn_gather_job_then(const struct gather_job *j);
 /* Bytes of a row as it travels. */
 static inline size_t gnn_gather_job_out(const struct gather_job *j)
 {
-    return gnn_gather_out_bytes(gnn_gather_job_sent(j), gnn_gather_job_bytes(j));
+    const struct gather_copy c = gnn_gather_job_sent(j);
+    return gnn_gather_out_bytes(c.cast, c.bytes);
 }
 
 /* Rows ids[n] or rows[n] (the other is NULL) into t, and, if sums, t's checksum. Returns n, or the
  * first index that no part has. */
-uint64_t gnn_gather_job_rows(const struct gather_job *j, const uint32_t *ids, const uint64_t *rows,
-                             uint64_t n, bool sums, struct gnn_tensor *t);
+uint64_t gnn_gather_job_rows(const struct gather_job *j, struct gather_copy c, const uint32_t *ids,
+                             const uint64_t *rows, uint64_t n, bool sums, struct gnn_tensor *t);
 
 #endif

@@ -6,7 +6,7 @@
  *            fields, u32 n, u32 e, u32 destinations[n], u32 edges of each[n], and from the next
  *            multiple of 8 bytes on u64 ids[e]
  *   reply:   per field, and hop of an edges' field, from the next multiple of 64 bytes on, the rows
- *            that were asked for; those of int8 packed with their scales (kernels/gather.h)
+ *            that were asked for
  *
  * Every rank goes through these steps in the same order, as ranks wait for each other in each. */
 #include "lib/gather/gather_remote.h"
@@ -20,13 +20,14 @@ static int reply_field(const struct gatherer *g, struct gather_rows *f, const st
 {
     /* Replies are read in the order in which they are written here: fields, then hops. */
     const struct gather_asked *a = &f->by[(size_t)gnn_gather_slot(g, j, hop) * f->q.ranks + r];
+    const struct gather_copy c = gnn_gather_job_sent(j);
     const uint64_t bytes = a->n * gnn_gather_job_out(j);
     if (gnn_packet_align(&f->q.staging[r], GATHER_ALIGN, e))
         return e->code;
     struct gnn_gather rows = {.part = j->part,
                               .nparts = j->nparts,
-                              .cast = gnn_gather_job_sent(j),
-                              .bytes = gnn_gather_job_bytes(j),
+                              .cast = c.cast,
+                              .bytes = c.bytes,
                               .n = a->n,
                               .id = j->edge ? NULL : a->node,
                               .id64 =

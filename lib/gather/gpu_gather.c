@@ -35,8 +35,8 @@ static int find_ids(const struct work *w, uint32_t t)
         return 0;
     if (gnn_buf_fit_in(&w->u->d->mem, &w->u->ids[t], n, sizeof(uint32_t), "node ids", w->e))
         return w->e->code;
-    return gnn_gpu_gather_rows(w->u, v, sizeof(uint32_t), GNN_GATHER_AS_IS, w->b->type[t].node,
-                               NULL, n, w->u->ids[t].data, &w->count[t], w->e);
+    return gnn_gpu_gather_rows(w->u, v, (struct gather_copy){GNN_GATHER_AS_IS, sizeof(uint32_t)},
+                               w->b->type[t].node, NULL, n, w->u->ids[t].data, &w->count[t], w->e);
 }
 
 /* Rows as the staging buffer numbers them. */
@@ -46,7 +46,7 @@ static int gather_staged_rows(const struct work *w, const struct gather_table *t
 {
     const uint64_t *rows;
     const struct gather_view v = gnn_gather_staging_view(w->u, &t->view[w->unit], k, &rows);
-    return gnn_gpu_gather_rows(w->u, &v, t->bytes, t->cast, NULL, rows, k->n, out, count, w->e);
+    return gnn_gpu_gather_rows(w->u, &v, t->copy, NULL, rows, k->n, out, count, w->e);
 }
 
 static int gather_nodes(const struct work *w, const struct gather_table *t,
@@ -61,7 +61,7 @@ static int gather_nodes(const struct work *w, const struct gather_table *t,
     if (t->staged)
         return gather_staged_rows(w, t, &w->staging->of[w->x->at[j - w->x->job->job]], to->data,
                                   count);
-    return gnn_gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, ids_of(w, j->type), NULL,
+    return gnn_gpu_gather_rows(w->u, &t->view[w->unit], t->copy, ids_of(w, j->type), NULL,
                                to->shape[0], to->data, count, w->e);
 }
 
@@ -95,8 +95,8 @@ static int gather_edges(const struct work *w, const struct gather_table *t, uint
     gnn_cuda_find_edges(&f, w->u->stream);
     rc = gnn_dev_launched("finding edges", w->e);
     return rc ? rc
-              : gnn_gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, NULL, f.row,
-                                    k->edges, to->data, count, w->e);
+              : gnn_gpu_gather_rows(w->u, &t->view[w->unit], t->copy, NULL, f.row, k->edges,
+                                    to->data, count, w->e);
 }
 
 static int gather_all(const struct work *w)

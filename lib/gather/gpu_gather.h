@@ -23,11 +23,9 @@ struct gather_view {
 
 struct gather_table {
     const struct gather_job *job;
-    bool staged;  /* rows come with the batch, through a staging buffer: some are other ranks' */
-    size_t bytes; /* of a row, its scale not counted; of a staged one that is narrow, as it comes */
-    enum gnn_gather_cast cast;    /* into batches; */
-    enum gnn_gather_cast keep;    /* into caches, */
-    size_t kept;                  /* where a row has so many bytes */
+    bool staged; /* rows come with the batch, through a staging buffer: some are other ranks' */
+    struct gather_copy copy;      /* into batches */
+    size_t row;                   /* bytes of a row where it is read, and so in caches */
     struct gnn_gather_part *part; /* [nparts] at addresses that devices read, once opened */
     uint32_t opened;              /* parts that are */
     /* with several ranks: replicated remote rows, at such an address, or NULL */
@@ -91,9 +89,13 @@ int gnn_gpu_gather_place(struct gather_unit *u, struct gather_view *v,
                          const struct gnn_placement *p, uint32_t device, void *const *data,
                          const uint32_t *slot, struct gnn_err *e) GNN_MUST_USE;
 /* Puts on the unit's stream: rows id[n] or id64[n] to `out`. */
-int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes,
-                        enum gnn_gather_cast cast, const uint32_t *id, const uint64_t *id64,
-                        uint64_t n, void *out, struct gnn_gather_count *count,
-                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, struct gather_copy c,
+                        const uint32_t *id, const uint64_t *id64, uint64_t n, void *out,
+                        struct gnn_gather_count *count, struct gnn_err *e) GNN_MUST_USE;
+/* How rows of a table are copied into caches: as they are. */
+static inline struct gather_copy gather_kept(const struct gather_table *t)
+{
+    return (struct gather_copy){GNN_GATHER_AS_IS, t->row};
+}
 
 #endif

@@ -37,20 +37,6 @@ static struct gnn_store *unread_store(const struct gpu_gather *x, const struct g
     return t->staged ? NULL : x->job->store;
 }
 
-/* Of a part whose rows are open. */
-static int open_scales(struct gpu_gather *x, const struct gather_table *t,
-                       const struct gnn_gather_part *p, struct gnn_gather_part *to,
-                       struct gnn_err *e)
-{
-    const void *scale = NULL;
-    if (gnn_gpu_host_open(x->g, unread_store(x, t), p->scale, p->count * sizeof *p->scale,
-                          "scales of a store", &scale, e) &&
-        p->count && t->bytes)
-        gnn_gpu_host_close(x->g, p->data);
-    to->scale = scale;
-    return e->code;
-}
-
 /* Once for all devices. */
 static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_err *e)
 {
@@ -59,10 +45,8 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
         struct gnn_gather_part *to = &t->part[t->opened];
         *to = *p;
         to->tier = GNN_TIER_HOST;
-        if (gnn_gpu_host_open(x->g, unread_store(x, t), p->data, p->count * t->bytes,
+        if (gnn_gpu_host_open(x->g, unread_store(x, t), p->data, p->count * t->row,
                               "rows of a store", &to->data, e))
-            return e->code;
-        if (p->scale && open_scales(x, t, p, to, e))
             return e->code;
         t->opened++;
     }
@@ -86,11 +70,8 @@ int gnn_gpu_gather_backing(struct gpu_gather *x, struct gather_table *t, unsigne
 static void close_parts(struct gpu_gather *x, struct gather_table *t)
 {
     for (uint32_t i = 0; i < t->opened; i++)
-        if (t->job->part[i].count && t->bytes) {
+        if (t->job->part[i].count && t->row)
             gnn_gpu_host_close(x->g, t->job->part[i].data);
-            if (t->job->part[i].scale)
-                gnn_gpu_host_close(x->g, t->job->part[i].scale);
-        }
     if (t->copies)
         gnn_gpu_host_close(x->g, x->job->replica->data[t->job - x->job->job]);
     for (uint32_t i = 0; i < t->edges_opened; i++) {
@@ -135,11 +116,8 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
 {
     t->job = j;
     t->staged = x->staged && !j->label; /* labels are the seeds', which are own */
-    const bool narrow = t->staged && !j->field->scaled;
-    t->bytes = narrow ? gnn_gather_job_out(j) : gnn_gather_job_bytes(j);
-    t->cast = t->staged ? gnn_gather_job_then(j) : gnn_gather_job_cast(j);
-    t->keep = j->field->scaled ? GNN_GATHER_I8_PACKED : GNN_GATHER_AS_IS;
-    t->kept = gnn_gather_out_bytes(t->keep, t->bytes);
+    t->copy = t->staged ? gnn_gather_job_then(j) : gnn_gather_job_copy(j);
+    t->row = gnn_gather_row_bytes(t->copy.cast, t->copy.bytes);
     t->part = gnn_alloc(j->nparts, sizeof *t->part, "partitions of a field", e);
     t->view = gnn_alloc_zero(x->g->n, sizeof *t->view, "partitions of a field", e);
     t->edges = gnn_alloc_zero(x->g->n, sizeof *t->edges, "partitions of a field", e);
@@ -149,7 +127,7 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
         return j->edge ? open_edges(x, t, e) : 0;
     const struct gather_replica *r = x->job->replica;
     const void *copies = r ? r->data[j - x->job->job] : NULL;
-    if (copies && gnn_gpu_host_open(x->g, NULL, copies, r->of[j->type].n * t->kept, "remote rows",
+    if (copies && gnn_gpu_host_open(x->g, NULL, copies, r->of[j->type].n * t->row, "remote rows",
                                     &t->copies, e))
         return e->code;
     bool direct;
@@ -295,9 +273,9 @@ int gnn_gpu_gather_place(struct gather_unit *u, struct gather_view *v,
     return 0;
 }
 
-int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes,
-                        enum gnn_gather_cast cast, const uint32_t *id, const uint64_t *id64,
-                        uint64_t n, void *out, struct gnn_gather_count *count, struct gnn_err *e)
+int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, struct gather_copy c,
+                        const uint32_t *id, const uint64_t *id64, uint64_t n, void *out,
+                        struct gnn_gather_count *count, struct gnn_err *e)
 {
     const struct gnn_cuda_gather g = {.cached = v->cached,
                                       .backing = v->backing,
@@ -305,8 +283,8 @@ int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size
                                       .nbacking = v->nbacking,
                                       .slot = v->slot,
                                       .nslots = v->nslots,
-                                      .cast = cast,
-                                      .bytes = bytes,
+                                      .cast = c.cast,
+                                      .bytes = c.bytes,
                                       .capacity = n,
                                       .id = id,
                                       .id64 = id64,

@@ -14,7 +14,7 @@ bool gnn_gather_has_fields(const struct gatherer *g, bool edge, uint32_t type, b
         if (j->edge != edge || j->type != type || j->label)
             continue;
         any = true;
-        *direct = *direct && gnn_gather_job_cast(j) == gnn_gather_job_then(j);
+        *direct = *direct && gnn_gather_job_copy(j).cast == gnn_gather_job_then(j).cast;
     }
     return any;
 }

@@ -232,8 +232,8 @@ int gnn_gather_parts(const struct gatherer *g, struct gather_rows *f, const stru
 static uint64_t copy_part_by_part(const struct gatherer *g, const struct gather_job *j,
                                   const uint32_t *ids, uint64_t n, uint8_t *out)
 {
-    struct gnn_gather one = {
-        .cast = gnn_gather_job_cast(j), .bytes = gnn_gather_job_bytes(j), .n = 1};
+    const struct gather_copy c = gnn_gather_job_copy(j);
+    struct gnn_gather one = {.cast = c.cast, .bytes = c.bytes, .n = 1};
     const size_t bytes = gnn_gather_out_bytes(one.cast, one.bytes);
     uint64_t got = 0;
     for (uint32_t p = 0; p < j->nparts; p++) {
@@ -260,15 +260,12 @@ static int collect_field(const struct gatherer *g, struct gather_rows *f,
 {
     const struct gather_want *w = &f->want[gnn_gather_slot(g, j, hop)];
     const bool own = j->label || w->whole, by_id = own && !j->edge;
-    struct gnn_field wire = *j->field;
+    const struct gather_copy c = own ? gnn_gather_job_copy(j) : gnn_gather_job_then(j);
     struct gather_job from = *j;
     struct gnn_tensor *t;
     if (!own) { /* also of what is not wanted: replies are read in their order */
         const struct gather_own here = {j->part, j->nparts,
                                         g->replica ? g->replica->data[j - g->job] : NULL};
-        /* Rows that become narrow before they travel are so already. */
-        wire.dtype = j->wire;
-        from.field = j->field->scaled ? j->field : &wire;
         from.part = f->part;
         if (gnn_gather_parts(g, f, j, hop, &here, f->part, &from.nparts, e))
             return e->code;
@@ -285,7 +282,7 @@ static int collect_field(const struct gatherer *g, struct gather_rows *f,
                    got = g->part_by_part && by_id && w->whole && !j->own
                              ? copy_part_by_part(g, j, w->id, n, t->data)
                              : gnn_gather_job_rows(
-                                   &from, by_id ? w->id : NULL,
+                                   &from, c, by_id ? w->id : NULL,
                                    by_id ? NULL : (const uint64_t *)f->row.data + w->row_at, n,
                                    g->sums && !b->tensors.share, t);
     if (got < n)

@@ -2,6 +2,7 @@
 /* Differences between stores: as they lie on disk, or as graphs. */
 #include <string.h>
 
+#include "kernels/int8_row.h"
 #include "lib/store/ids.h"
 #include "lib/inspect/differ.h"
 #include "lib/base/mem.h"
@@ -99,14 +100,26 @@ static struct gnn_view_row rows_of(const struct gnn_view *v, bool edge, uint32_t
     return r;
 }
 
+/* Rows of a field that are not the same bytes. */
+static void differ_rows(struct gnn_diff *d, const struct gnn_field *f, const void *a, const void *b,
+                        uint64_t rows, const char *where)
+{
+    const uint64_t per = gnn_field_columns(f);
+    char scale[GNN_NAME_MAX + 80];
+    gnn_differ_elements(d, f->dtype, a, b, rows * per, 0, where);
+    snprintf(scale, sizeof scale, "scale of %s", where);
+    if (f->scaled && !d->differ) /* nodes come one by one */
+        gnn_differ_elements(d, GNN_F32, gnn_int8_scale(a, per), gnn_int8_scale(b, per), 1, 0,
+                            scale);
+}
+
 /* The tensors what/OWNER/FIELD: of nodes, or of edges. */
 static int same_field(struct gnn_view *a, struct gnn_view *b, const char *what, uint32_t t,
                       const char *owner, const struct gnn_field *f, struct gnn_diff *d,
                       struct gnn_err *e)
 {
     const struct gnn_schema *sc = &a->store->meta.schema;
-    const uint64_t per = f->width ? f->width : 1;
-    const size_t row = gnn_dtype_bytes(f->dtype) * (size_t)per;
+    const size_t row = gnn_field_row_bytes(f);
     struct pair x = {0};
     char name[GNN_NAME_MAX + 1], where[GNN_NAME_MAX + 64];
     const bool edge = !strcmp(what, "edge");
@@ -124,7 +137,7 @@ static int same_field(struct gnn_view *a, struct gnn_view *b, const char *what, 
                 continue;
             snprintf(where, sizeof where, "tensor %s, %soriginal node %llu", name,
                      edge ? "in-edges of " : "", (unsigned long long)i);
-            gnn_differ_elements(d, f->dtype, pa, pb, ra.n * per, 0, where);
+            differ_rows(d, f, pa, pb, ra.n, where);
         }
     pair_release(&x);
     return rc;
@@ -178,12 +191,8 @@ static int same_nodes(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct
     int rc = GNN_OK;
     if (!gnn_field_find(nt->field, nt->nfields, "key"))
         rc = same_field(a, b, "node", t, nt->name, &key, d, e);
-    for (uint32_t f = 0; !rc && !d->differ && f < nt->nfields; f++) {
-        const struct gnn_field scale = {.name = nt->field[f].name, .dtype = GNN_F32};
+    for (uint32_t f = 0; !rc && !d->differ && f < nt->nfields; f++)
         rc = same_field(a, b, "node", t, nt->name, &nt->field[f], d, e);
-        if (!rc && !d->differ && nt->field[f].scaled)
-            rc = same_field(a, b, "scale", t, nt->name, &scale, d, e);
-    }
     if (!rc && !d->differ)
         rc = same_names(a, b, t, d, e);
     return rc;

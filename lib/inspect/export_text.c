@@ -25,8 +25,8 @@ int gnn_text_row(struct gnn_table_out *t, const struct gnn_field *f, const struc
     for (uint64_t i = 0; !rc && i < per; i++) {
         rc = gnn_csv_text(&t->csv, ",", e);
         if (!rc)
-            rc = data->scale ? gnn_csv_number(&t->csv, (float)gnn_element(data, row * per + i), e)
-                             : gnn_csv_element(&t->csv, data->dtype, data->data, row * per + i, e);
+            rc = data->int8 ? gnn_csv_number(&t->csv, (float)gnn_element(data, row * per + i), e)
+                            : gnn_csv_element(&t->csv, data->dtype, data->data, row * per + i, e);
     }
     return rc;
 }

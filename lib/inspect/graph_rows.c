@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/half.h"
+#include "kernels/int8_row.h"
 #include "lib/base/mem.h"
 #include "lib/inspect/graph_arrays.h"
 
@@ -127,13 +128,13 @@ int gnn_graph_write_ends(const struct gnn_array_out *a, const struct gnn_bytes_t
 static int put_scaled(struct piece *p, const struct gnn_tensor *t, uint64_t from, uint64_t n,
                       uint64_t per, struct gnn_err *e)
 {
-    const int8_t *row = (const int8_t *)t->data + from * per;
+    const char *row = (const char *)t->data + from * t->shape[1];
     float v[256];
     int rc = GNN_OK;
-    for (uint64_t i = from; !rc && i < from + n; i++)
-        for (uint64_t c = 0, k; !rc && c < per; c += k, row += k) {
+    for (uint64_t i = from; !rc && i < from + n; i++, row += t->shape[1])
+        for (uint64_t c = 0, k; !rc && c < per; c += k) {
             k = per - c < 256 ? per - c : 256;
-            gnn_i8_to_f32(row, k, t->scale[i], v);
+            gnn_i8_to_f32((const int8_t *)row + c, k, *gnn_int8_scale(row, per), v);
             rc = put_block(p, GNN_F32, GNN_F32, (const char *)v, k, e);
         }
     return rc;
@@ -147,9 +148,9 @@ static int put_parts(struct piece *p, const struct gnn_graph_array *g, uint64_t 
     const enum gnn_dtype from = g->part[0]->dtype;
     int rc = GNN_OK;
     for (uint32_t k = 0; !rc && k < s->nparts; k++)
-        rc = g->part[k]->scale ? put_scaled(p, g->part[k], 0, g->part[k]->shape[0], per, e)
-                               : put_block(p, from, g->out.dtype, g->part[k]->data,
-                                           g->part[k]->shape[0] * per, e);
+        rc = g->part[k]->int8 ? put_scaled(p, g->part[k], 0, g->part[k]->shape[0], per, e)
+                              : put_block(p, from, g->out.dtype, g->part[k]->data,
+                                          g->part[k]->shape[0] * per, e);
     return rc;
 }
 
@@ -163,7 +164,7 @@ static int put_rows_of(struct piece *p, const struct gnn_graph_array *g, uint64_
     else
         row.first = gnn_view_locate(g->view, g->type, node, &row.part);
     const struct gnn_tensor *t = g->part[row.part];
-    if (t->scale)
+    if (t->int8)
         return put_scaled(p, t, row.first, row.n, per, e);
     const char *data = (const char *)t->data + row.first * per * gnn_dtype_bytes(t->dtype);
     return put_block(p, t->dtype, g->out.dtype, data, row.n * per, e);

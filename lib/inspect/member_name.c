@@ -38,7 +38,7 @@ void gnn_member_name(char to[GNN_MEMBER_CAPACITY], const struct gnn_schema *c, c
     const char *at = name, *last = strrchr(name, '/');
     const bool sets = !strncmp(name, "split/", 6), hop = !strncmp(name, "hop/", 4),
                field = hop || !strncmp(name, "node/", 5) || !strncmp(name, "edge/", 5) ||
-                       !strncmp(name, "halo/", 5) || !strncmp(name, "scale/", 6);
+                       !strncmp(name, "halo/", 5);
     /* "node/", "hop/H/", "split/SPLIT/" */
     for (int k = 0; c && k <= (hop || sets) && strchr(at, '/'); k++) {
         const size_t n = strcspn(at, "/");

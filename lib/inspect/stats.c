@@ -141,9 +141,7 @@ static void add_value(struct range *r, double x, bool label)
 /* r: [columns]. label: of classes, of which -1 and NaN stand for none. */
 static void range_add(struct range *r, uint64_t columns, const struct gnn_tensor *t, bool label)
 {
-    uint64_t n = 0;
-    if (!gnn_tensor_count(t, &n))
-        return;
+    const uint64_t n = t->shape[0] * gnn_tensor_columns(t);
     for (uint64_t i = 0; i < n; i += columns)
         for (uint64_t c = 0; c < columns && i + c < n; c++)
             add_value(&r[c], gnn_element(t, i + c), label);

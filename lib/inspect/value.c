@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "formats/npy.h"
+#include "kernels/int8_row.h"
 
 double gnn_value(enum gnn_dtype d, const void *data, uint64_t i)
 {
@@ -15,10 +16,10 @@ double gnn_value(enum gnn_dtype d, const void *data, uint64_t i)
 
 double gnn_element(const struct gnn_tensor *t, uint64_t i)
 {
-    if (!t->scale)
+    if (!t->int8)
         return gnn_value(t->dtype, t->data, i);
-    const uint64_t width = t->ndim > 1 ? t->shape[1] : 1;
-    return (double)((float)((const int8_t *)t->data)[i] * t->scale[i / width]);
+    const char *row = (const char *)t->data + i / t->int8 * t->shape[1];
+    return (double)((float)((const int8_t *)row)[i % t->int8] * *gnn_int8_scale(row, t->int8));
 }
 
 const char *gnn_value_text(enum gnn_dtype d, const void *data, uint64_t i, char *out,

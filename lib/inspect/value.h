@@ -7,7 +7,8 @@
 
 /* Element i as a double; 64-bit integers above 2^53 are rounded. */
 double gnn_value(enum gnn_dtype d, const void *data, uint64_t i);
-/* Element i of a tensor as the number that it stands for: times its scale, if rows have scales. */
+/* Element i of a tensor as the number that it stands for: in rows of int8, times the row's scale.
+ */
 double gnn_element(const struct gnn_tensor *t, uint64_t i);
 /* Element i as text, exactly; returns out. */
 const char *gnn_value_text(enum gnn_dtype d, const void *data, uint64_t i, char *out,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Proofs about a store. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "lib/inspect/inspect.h"
 #include "lib/inspect/report.h"
+#include "lib/data/int8_rows.h"
 #include "lib/data/label_check.h"
 #include "lib/data/time.h"
 #include "lib/store/names.h"
@@ -260,34 +260,29 @@ static int verify_labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
     return total ? gnn_report_proved(report, e, "labels: %" PRIu64 ", in range", total) : GNN_OK;
 }
 
-/* Scales of int8 rows: numbers >= 0, and 0 only where the row is. */
-static int scales_of_part(struct gnn_store *s, uint32_t p, const struct gnn_ntype *t,
-                          const struct gnn_field *f, uint64_t *total, struct gnn_err *e)
+static int verify_int8_part(struct gnn_store *s, uint32_t p, const struct gnn_ntype *t,
+                            const struct gnn_field *f, uint64_t *total, struct gnn_err *e)
 {
     const struct gnn_tensor *x = gnn_store_findf(s, p, "node/%s/%s", t->name, f->name);
-    const uint64_t per = gnn_field_columns(f);
-    for (uint64_t i = 0; x && i < x->shape[0]; i++, ++*total) {
-        const int8_t *row = (const int8_t *)x->data + i * per;
-        bool zero = !(x->scale[i] > 0);
-        for (uint64_t c = 0; zero && c < per; c++)
-            zero = !row[c];
-        if (!isfinite(x->scale[i] * 127) || x->scale[i] < 0 || (!(x->scale[i] > 0) && !zero))
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor scale/%s/%s: element %" PRIu64 " is %g",
-                            gnn_store_part_path(s, p), t->name, f->name, i, (double)x->scale[i]);
-    }
+    char why[96];
+    for (uint64_t i = 0; x && i < x->shape[0]; i++, ++*total)
+        if (!gnn_int8_row_valid((const char *)x->data + i * x->shape[1], x->int8, why, sizeof why))
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: row %" PRIu64 ": %s",
+                            gnn_store_part_path(s, p), x->name, i, why);
     return GNN_OK;
 }
 
-static int verify_scales(struct gnn_store *s, json_t *report, struct gnn_err *e)
+static int verify_int8(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     uint64_t total = 0;
     for (uint32_t t = 0; t < c->nntypes; t++)
         for (uint32_t i = 0; i < c->ntype[t].nfields; i++)
             for (uint32_t p = 0; c->ntype[t].field[i].scaled && p < s->nparts; p++)
-                if (scales_of_part(s, p, &c->ntype[t], &c->ntype[t].field[i], &total, e))
+                if (verify_int8_part(s, p, &c->ntype[t], &c->ntype[t].field[i], &total, e))
                     return e->code;
-    return total ? gnn_report_proved(report, e, "scales: %" PRIu64 ", finite", total) : GNN_OK;
+    return total ? gnn_report_proved(report, e, "rows of int8: %" PRIu64 ", scales finite", total)
+                 : GNN_OK;
 }
 
 static int verify_names(struct gnn_store *s, json_t *report, struct gnn_err *e)
@@ -337,8 +332,7 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
         rc = edge_ids(&v, report, e) || verify_order(&v, report, e) ||
                      verify_halos(&v, report, e) || verify_sets(s, report, e) ||
                      verify_names(s, report, e) || verify_labels(s, report, e) ||
-                     verify_scales(s, report, e) ||
-                     (against && against_store(&v, against, report, e))
+                     verify_int8(s, report, e) || (against && against_store(&v, against, report, e))
                  ? e->code
                  : 0;
     gnn_view_release(&v);

@@ -291,9 +291,7 @@ static int bring_features(struct gnn_full *f, struct full_part *p, uint32_t t,
     if (p->features[t].data || !gnn_tensor_bytes(x, &bytes) || !bytes)
         return 0;
     const uint64_t n = x->shape[0];
-    int rc = bring_rows(f, p, t, x->data, n, bytes / n, &p->features[t], e);
-    return rc || !x->scale ? rc
-                           : bring_rows(f, p, t, x->scale, n, sizeof *x->scale, &p->scales[t], e);
+    return bring_rows(f, p, t, x->data, n, bytes / n, &p->features[t], e);
 }
 
 static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
@@ -307,7 +305,6 @@ static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
     struct gnn_tensor there = *x;
     there.shape[0] = net_rows(&p->net, 0, t);
     there.data = p->features[t].data;
-    there.scale = x->scale ? p->scales[t].data : NULL;
     return gnn_net_input(&p->net, t, &there, mode, e);
 }
 

@@ -83,8 +83,7 @@ struct full_part {
     struct gnn_batch batch;      /* its nodes, as the net takes them: all of them, no edges */
     struct gnn_batch_type *type; /* [nntypes] the batch's */
     struct full_table *id;       /* [nntypes] original ids, unless the store has them */
-    struct full_table *features; /* [nntypes] the store's, in the operations' memory, */
-    struct full_table *scales;   /* and, of int8, their scales */
+    struct full_table *features; /* [nntypes] the store's, in the operations' memory */
     /* [nntypes] With levels, the rows' numbers in the store; empty: they are in its order. */
     struct gnn_buf *order;
     uint32_t *count;      /* [levels+1][nntypes] rows of each level */

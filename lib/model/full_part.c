@@ -142,7 +142,6 @@ int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *
     p->spare = gnn_alloc_zero(p->nspare, sizeof *p->spare, "parts", e);
     p->gone = gnn_alloc_zero((uint64_t)m->nstages * nt, sizeof *p->gone, "parts", e);
     p->features = gnn_alloc_zero(nt, sizeof *p->features, "parts", e);
-    p->scales = gnn_alloc_zero(nt, sizeof *p->scales, "parts", e);
     if (f->o->fit_host(f->o, &p->moments, 2 * widest + 1, sizeof *p->sum, "moments", e))
         return e->code;
     p->sum = p->moments.data;
@@ -169,8 +168,6 @@ void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
             gnn_full_table_free(f, &p->id[t]);
         if (p->features)
             gnn_full_table_free(f, &p->features[t]);
-        if (p->scales)
-            gnn_full_table_free(f, &p->scales[t]);
         if (p->order)
             gnn_buf_release(&p->order[t]);
     }
@@ -191,6 +188,5 @@ void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
     gnn_free(p->type);
     gnn_free(p->id);
     gnn_free(p->features);
-    gnn_free(p->scales);
     gnn_net_release(&p->net);
 }

@@ -70,7 +70,6 @@ static uint64_t size_of_features(const struct gnn_full *f, const struct full_par
     const struct gnn_tensor *x = f->m->c.ntype[t].width ? gnn_store_look(f->s, p->at, name) : NULL;
     if (x && !gnn_tensor_bytes(x, &bytes))
         bytes = 0;
-    bytes += x && x->scale ? floats_of(x->shape[0], 1) : 0;
     return bytes +
            (net_act(&p->net, 0, t)->out.data ? floats_of(rows, gnn_model_width(f->m, 0, t)) : 0);
 }

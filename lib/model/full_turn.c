@@ -63,9 +63,7 @@ static uint64_t mapped_bytes(const struct gnn_full *f, uint32_t part, const char
     uint64_t bytes = 0;
     gnn_tensor_name(name, "node/%s/%s", type, field);
     const struct gnn_tensor *x = gnn_store_look(f->s, part, name);
-    if (!x || !gnn_tensor_bytes(x, &bytes))
-        return 0;
-    return bytes + (x->scale ? x->shape[0] * sizeof *x->scale : 0);
+    return x && gnn_tensor_bytes(x, &bytes) ? bytes : 0;
 }
 
 /* Of the features of a part, which its turns may read in place, and of the labels and ids, which

@@ -102,7 +102,7 @@ bool gnn_net_dropout(const struct gnn_net *n, uint32_t stage, uint32_t t, double
 
 int gnn_net_check_floats(const struct gnn_tensor *x, struct gnn_err *e)
 {
-    if (x->dtype == GNN_F32 || x->dtype == GNN_F16 || x->dtype == GNN_BF16 || x->scale)
+    if (x->dtype == GNN_F32 || x->dtype == GNN_F16 || x->dtype == GNN_BF16 || x->int8)
         return 0;
     return gnn_fail(e, GNN_E_INPUT, "batches have %s as %s: expected f32, f16 or bf16", x->name,
                     gnn_dtype_name(x->dtype));

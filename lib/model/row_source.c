@@ -5,7 +5,7 @@
 
 static bool rows_fit(const struct gnn_tensor *x, uint64_t rows, uint64_t width)
 {
-    return x && x->shape[0] >= rows && (x->ndim == 2 ? x->shape[1] : 1) == width;
+    return x && x->shape[0] >= rows && gnn_tensor_columns(x) == width;
 }
 
 int gnn_rows_of_batch(const struct gnn_model *m, const struct gnn_batch *b, uint32_t type,

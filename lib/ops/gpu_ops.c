@@ -109,9 +109,8 @@ static void widen_tensor(struct ops_dev *dev, const struct gnn_tensor *x, uint64
         gnn_cuda_f16_to_f32(x->data, n, out, dev->stream);
     else if (x->dtype == GNN_BF16)
         gnn_cuda_bf16_to_f32(x->data, n, out, dev->stream);
-    else if (x->scale)
-        gnn_cuda_i8_to_f32(x->data, x->scale, n, x->ndim > 1 ? (uint32_t)x->shape[1] : 1, out,
-                           dev->stream);
+    else if (x->int8)
+        gnn_cuda_i8_to_f32(x->data, n, (uint32_t)x->int8, out, dev->stream);
     else
         dev->ops.copy(&dev->ops, out, x->data, n * sizeof(*out));
 }

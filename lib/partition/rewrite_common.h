@@ -53,7 +53,6 @@ struct gnn_sink {
 struct gnn_features {
     const struct gnn_field *to;
     uint64_t columns;
-    bool scales;  /* of to, which is int8, the scales are written */
     double error; /* so far, as gnn_int8_row tells */
     float *wide;  /* [columns] */
     void *row;    /* a row as it is written */
@@ -125,9 +124,9 @@ int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
 /* halo: the in-edges of the halo's nodes. */
 int gnn_rewrite_edges(struct gnn_rewrite_part *p, uint32_t et, bool halo,
                       struct gnn_err *e) GNN_MUST_USE;
-/* The job, of features x, converts them to the field `to` of the new store; scales: it writes the
- * scales of that. On failure, too, the part frees j->features if the job was declared. */
-int gnn_rewrite_features(struct gnn_rewrite_job *j, const struct gnn_field *to, bool scales,
+/* The job, of features x, converts them to the field `to` of the new store. On failure, too, the
+ * part frees j->features if the job was declared. */
+int gnn_rewrite_features(struct gnn_rewrite_job *j, const struct gnn_field *to,
                          struct gnn_err *e) GNN_MUST_USE;
 void gnn_rewrite_features_free(struct gnn_features *x); /* takes NULL */
 /* Calls put for each node of type t in the part's halo, in ascending order of new ids. */

@@ -66,16 +66,14 @@ static int refuse_value(const struct gnn_rewrite_part *p, const struct gnn_rewri
                     gnn_field_type(j->features->to));
 }
 
-/* As int8: the elements, or the scale. */
 static int put_int8(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t id,
                     struct gnn_err *e)
 {
     struct gnn_features *x = j->features;
-    const float *v = widened_row(p, j, id), scale = gnn_int8_row(v, x->columns, x->row, &x->error);
-    if (isnan(scale))
-        return refuse_value(p, j, id, gnn_int8_odd(v), (double)v[gnn_int8_odd(v)], e);
-    return x->scales ? gnn_sink_put(&j->sink, &scale, sizeof scale, e)
-                     : gnn_sink_put(&j->sink, x->row, j->row, e);
+    const float *v = widened_row(p, j, id);
+    const uint64_t c = gnn_int8_row(v, x->columns, x->row, &x->error);
+    return c < x->columns ? refuse_value(p, j, id, c, (double)v[c], e)
+                          : gnn_sink_put(&j->sink, x->row, j->row, e);
 }
 
 static int put_floats(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t id,
@@ -109,17 +107,15 @@ void gnn_rewrite_features_free(struct gnn_features *x)
     gnn_free(x);
 }
 
-int gnn_rewrite_features(struct gnn_rewrite_job *j, const struct gnn_field *to, bool scales,
-                         struct gnn_err *e)
+int gnn_rewrite_features(struct gnn_rewrite_job *j, const struct gnn_field *to, struct gnn_err *e)
 {
     struct gnn_features *x = j->features = gnn_alloc_zero(1, sizeof *x, "converted features", e);
     if (!x)
         return e->code;
     x->to = to;
     x->columns = gnn_field_columns(to);
-    x->scales = scales;
     x->wide = gnn_alloc(x->columns, sizeof *x->wide, "converted features", e);
-    x->row = gnn_alloc(x->columns, sizeof(float), "converted features", e);
+    x->row = gnn_alloc(gnn_field_row_bytes(to), 1, "converted features", e);
     j->put = to->dtype == GNN_I8 ? put_int8 : to->dtype == GNN_F32 ? put_floats : put_halves;
     return e->code;
 }

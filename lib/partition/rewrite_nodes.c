@@ -116,14 +116,14 @@ static int declare_names(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err 
     return GNN_OK;
 }
 
-static int rows_find(const struct gnn_rewrite *r, const struct gnn_rewrite_job *j, const char *what,
+static int rows_find(const struct gnn_rewrite *r, const struct gnn_rewrite_job *j,
                      struct gnn_err *e)
 {
     struct gnn_store *s = r->l->view->store;
     for (uint32_t p = 0; p < s->nparts; p++) {
         const struct gnn_tensor *t;
         uint64_t bytes = 0;
-        if (gnn_rewrite_find(r, p, &t, e, "%s/%s/%s", what, s->meta.schema.ntype[j->type].name,
+        if (gnn_rewrite_find(r, p, &t, e, "node/%s/%s", s->meta.schema.ntype[j->type].name,
                              j->field))
             return e->code;
         j->from[p] = j->features ? (const void *)t : t->data;
@@ -136,15 +136,16 @@ static int rows_find(const struct gnn_rewrite *r, const struct gnn_rewrite_job *
     return GNN_OK;
 }
 
-/* Rows of tensors what/T/FIELD, of which row and features are set; as those of to/T/FIELD. */
-static int declare_rows(struct gnn_rewrite_part *p, struct gnn_rewrite_job j, const char *what,
-                        const char *to, enum gnn_dtype dtype, uint64_t width, struct gnn_err *e)
+/* Rows of the tensors of a field, of which features are set; dtype and width are those that the
+ * new store's tensor has. */
+static int declare_rows(struct gnn_rewrite_part *p, struct gnn_rewrite_job j, enum gnn_dtype dtype,
+                        uint64_t width, struct gnn_err *e)
 {
     const uint64_t shape[2] = {owned_count(p, j.type), width};
     bool fresh;
     j.row = gnn_dtype_bytes(dtype) * (size_t)(width ? width : 1);
-    if (gnn_rewrite_from(p->r, p, &j, &fresh, e) || (fresh && rows_find(p->r, &j, what, e)) ||
-        gnn_rewrite_declare(p, j, dtype, width ? 2 : 1, shape, e, "%s/%s/%s", to,
+    if (gnn_rewrite_from(p->r, p, &j, &fresh, e) || (fresh && rows_find(p->r, &j, e)) ||
+        gnn_rewrite_declare(p, j, dtype, width ? 2 : 1, shape, e, "node/%s/%s",
                             p->r->l->view->store->meta.schema.ntype[j.type].name, j.field)) {
         gnn_rewrite_features_free(j.features);
         return e->code;
@@ -152,23 +153,17 @@ static int declare_rows(struct gnn_rewrite_part *p, struct gnn_rewrite_job j, co
     return GNN_OK;
 }
 
-/* A field, and its scales if the new store has some, which may differ from those of the input. */
+/* A field, whose rows the new store may have in another type. */
 static int declare_field(struct gnn_rewrite_part *p, uint32_t t, uint32_t f, struct gnn_err *e)
 {
     const struct gnn_field *from = &p->r->l->view->store->meta.schema.ntype[t].field[f],
                            *to = &p->w.meta.schema.ntype[t].field[f];
-    const bool converts = from->dtype != to->dtype;
-    for (int scales = 0; scales < 1 + to->scaled; scales++) {
-        struct gnn_rewrite_job j = {.put = put_row, .type = t, .walk = t, .field = from->name};
-        if (converts && gnn_rewrite_features(&j, to, scales, e)) {
-            gnn_rewrite_features_free(j.features);
-            return e->code;
-        }
-        if (declare_rows(p, j, scales && !converts ? "scale" : "node", scales ? "scale" : "node",
-                         scales ? GNN_F32 : to->dtype, scales ? 0 : to->width, e))
-            return e->code;
+    struct gnn_rewrite_job j = {.put = put_row, .type = t, .walk = t, .field = from->name};
+    if (from->dtype != to->dtype && gnn_rewrite_features(&j, to, e)) {
+        gnn_rewrite_features_free(j.features);
+        return e->code;
     }
-    return GNN_OK;
+    return declare_rows(p, j, gnn_field_stored_dtype(to), gnn_field_stored_width(to), e);
 }
 
 int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
@@ -183,8 +178,7 @@ int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
     if (p->r->named && gnn_rewrite_declare(p, ids, GNN_U32, 1, &n, e, "node/%s/id", nt->name))
         return e->code;
     if (gnn_store_findf(s, 0, "node/%s/key", nt->name) &&
-        !gnn_field_find(nt->field, nt->nfields, "key") &&
-        declare_rows(p, key, "node", "node", GNN_I64, 0, e))
+        !gnn_field_find(nt->field, nt->nfields, "key") && declare_rows(p, key, GNN_I64, 0, e))
         return e->code;
     if (gnn_store_findf(s, 0, "node/%s/name_offsets", nt->name) && declare_names(p, t, e))
         return e->code;

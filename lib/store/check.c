@@ -75,20 +75,16 @@ static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
     return 0;
 }
 
-/* A field, whose tensor learns where the scales of its rows are. */
+/* A field, whose tensor learns that its rows are int8. */
 static int check_field(struct gnn_store *s, uint32_t p, const struct gnn_ntype *nt,
                        const struct gnn_field *f, uint64_t n, struct gnn_err *e)
 {
-    const struct gnn_tensor *x, *scale;
-    if (check_shape(s, p, (struct want){f->dtype, n, f->width, true, &x}, e, "node/%s/%s", nt->name,
-                    f->name))
+    const struct gnn_tensor *x;
+    const struct want want = {gnn_field_stored_dtype(f), n, gnn_field_stored_width(f), true, &x};
+    if (check_shape(s, p, want, e, "node/%s/%s", nt->name, f->name))
         return e->code;
-    if (!f->scaled)
-        return 0;
-    if (check_shape(s, p, (struct want){GNN_F32, n, 0, true, &scale}, e, "scale/%s/%s", nt->name,
-                    f->name))
-        return e->code;
-    ((struct gnn_tensor *)(uintptr_t)x)->scale = scale->data; /* the store's own */
+    if (f->scaled)
+        ((struct gnn_tensor *)(uintptr_t)x)->int8 = gnn_field_columns(f); /* the store's own */
     return 0;
 }
 

@@ -58,7 +58,7 @@ static int order_of(const char *name)
         if (ends_with(name, unread[i]))
             return NEVER;
     return edge && (ends_with(name, "/indptr") || ends_with(name, "/indices")) ? GRAPH
-           : !strncmp(name, "scale/", 6) || (node && ends_with(name, "/x"))    ? FEATURES
+           : node && ends_with(name, "/x")                                     ? FEATURES
            : edge || node                                                      ? OTHERS
                                                                                : NEVER;
 }

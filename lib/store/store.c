@@ -99,8 +99,6 @@ const struct gnn_tensor *gnn_store_find(struct gnn_store *s, uint32_t part, cons
     if (!t)
         return NULL;
     const uintptr_t at = (uintptr_t)t, own = (uintptr_t)p->tensor;
-    if (t->scale) /* rows of int8 are read with their scales */
-        (void)gnn_store_findf(s, part, "scale/%s", t->name + strlen("node/"));
     return at >= own && at < (uintptr_t)(p->tensor + p->n) ? take_own(p, (uint32_t)(t - p->tensor))
                                                            : gnn_store_find(s->base, part, name);
 }

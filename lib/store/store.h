@@ -20,7 +20,7 @@
  *   node/T/name        u8 (bytes)   the data set's words for nodes,
  *   node/T/name_offsets u64 (n+1)   and where each begins
  *   node/T/<field>                  fields of the schema: x, y, time, ...
- *   scale/T/<field>    f32 (n)      of a field of int8, which is then its tensor's `scale`
+ *                      u8 (n,...)   of a field of int8: rows as in kernels/int8_row.h
  *   edge/S/R/D/indptr  u64 (n_D+1)  in-edges of the part's nodes of D,
  *   edge/S/R/D/indices u32 (e)      and their sources: store ids of S
  *   edge/S/R/D/id      u64 (e)      position of the edge in the unpartitioned store's indices.

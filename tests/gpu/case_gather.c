@@ -21,7 +21,6 @@ struct task {
     bool wide;     /* 64-bit ids */
     uint32_t bad;  /* ids in no part */
     bool uncounted;
-    bool packed; /* rows of the cache have their scales behind them */
 };
 struct gathered {
     struct task t;
@@ -51,35 +50,45 @@ static uint32_t nslots(const struct task *t)
     return t->replicated + t->shards * t->per_shard;
 }
 
-static struct gnn_gather_part part_of(const struct task *t, uint32_t first, uint32_t count,
-                                      const char *data, const float *factor, uint32_t tier)
+static size_t row_bytes(const struct task *t)
 {
-    const size_t step = t->packed ? gnn_gather_packed(t->bytes) : t->bytes;
-    return (struct gnn_gather_part){first, count, data + first * step,
-                                    t->packed ? NULL : factor + first, tier};
+    return gnn_gather_row_bytes(t->cast, t->bytes);
+}
+
+static struct gnn_gather_part part_of(const struct task *t, uint32_t first, uint32_t count,
+                                      const char *data, uint32_t tier)
+{
+    return (struct gnn_gather_part){first, count, data + first * row_bytes(t), tier};
+}
+
+/* Some number as the scale of a row of int8. */
+static void set_scale(char *row, size_t elements)
+{
+    const float scale = (float)below(2000) / 700 - 1;
+    memcpy(row + gnn_int8_scale_at(elements), &scale, sizeof scale);
 }
 
 /* Part by part elsewhere, as stores and caches of several devices are. */
 static void fill_store(struct gathered *g)
 {
     const struct task *t = &g->t;
-    float *factor = numbers(t->nrows);
-    const size_t bytes = t->nrows * t->bytes;
+    const size_t step = row_bytes(t), bytes = t->nrows * step;
     uint32_t *any = host(bytes + sizeof *any);
     char *all = (char *)any;
     for (size_t i = 0; i < bytes / sizeof *any + 1; i++)
         any[i] = draw();
-    g->whole = (struct gnn_gather_part){0, t->nrows, all, factor, 0};
+    for (uint32_t i = 0; i < t->nrows && gnn_gather_scaled(t->cast); i++)
+        set_scale(all + i * step, t->bytes);
+    g->whole = (struct gnn_gather_part){0, t->nrows, all, 0};
     for (uint32_t k = 0, first = 0; k < t->backing; k++) { /* of uneven sizes, some of them empty */
         const uint32_t left_over = t->nrows - first, count = k + 1 == t->backing ? left_over
                                                              : k % 3 == 1        ? 0
                                                                           : below(left_over + 1);
-        char *data = bytes_at(count * t->bytes, t->data_off);
-        memcpy(data, all + first * t->bytes, count * t->bytes);
+        char *data = bytes_at(count * step, t->data_off);
+        memcpy(data, all + first * step, count * step);
         if (k % 3 != 2)
             in_host_memory(data);
-        g->backing[g->nbacking++] =
-            (struct gnn_gather_part){first, count, data, factor + first, GNN_TIER_HOST};
+        g->backing[g->nbacking++] = (struct gnn_gather_part){first, count, data, GNN_TIER_HOST};
         first += count;
     }
 }
@@ -89,9 +98,8 @@ static void fill_cache(struct gathered *g)
     const struct task *t = &g->t;
     const char *all = g->whole.data;
     const uint32_t slots = nslots(t);
-    const size_t step = t->packed ? gnn_gather_packed(t->bytes) : t->bytes;
+    const size_t step = row_bytes(t);
     char *cache = bytes_at(slots * step, t->data_off);
-    float *factor = floats(slots);
     uint32_t *row = host(t->nrows * sizeof *row);
     g->slot = array(t->nrows, sizeof *g->slot);
     for (uint32_t v = 0; v < t->nrows; v++)
@@ -103,18 +111,15 @@ static void fill_cache(struct gathered *g)
     }
     for (uint32_t s = 0; s < slots; s++) {
         g->slot[row[s]] = s;
-        memcpy(cache + s * step, all + row[s] * t->bytes, t->bytes);
-        factor[s] = g->whole.scale[row[s]];
-        if (t->packed)
-            memcpy(cache + s * step + step - sizeof(float), &factor[s], sizeof(float));
+        memcpy(cache + s * step, all + row[s] * step, step);
     }
     for (uint32_t v = slots; v < t->nrows; v++) /* any number from there on means not cached */
         g->slot[row[v]] = v % 2 ? UINT32_MAX : slots;
     if (t->replicated)
-        g->cached[g->ncached++] = part_of(t, 0, t->replicated, cache, factor, GNN_TIER_DEVICE);
+        g->cached[g->ncached++] = part_of(t, 0, t->replicated, cache, GNN_TIER_DEVICE);
     for (uint32_t d = 0; d < t->shards; d++)
         g->cached[g->ncached++] = part_of(t, t->replicated + d * t->per_shard, t->per_shard, cache,
-                                          factor, d == 1 ? GNN_TIER_DEVICE : GNN_TIER_PEER);
+                                          d == 1 ? GNN_TIER_DEVICE : GNN_TIER_PEER);
 }
 
 /* The case of a task, so far. */
@@ -144,7 +149,6 @@ static const struct gnn_gather_part *parts_at(const struct gnn_gather_part *part
     for (uint32_t k = 0; k < n; k++) {
         there[k] = part[k];
         there[k].data = at(part[k].data);
-        there[k].scale = at(part[k].scale);
     }
     return up(there, n * sizeof *there);
 }
@@ -185,7 +189,7 @@ static void count_here(const struct gathered *g, struct gnn_gather_count *c)
             if (s - g->cached[k].first < g->cached[k].count)
                 tier = g->cached[k].tier;
         c->rows[tier]++;
-        c->bytes[tier] += t->bytes + (gnn_gather_scaled(t->cast) ? sizeof(float) : 0);
+        c->bytes[tier] += row_bytes(t);
     }
 }
 
@@ -247,19 +251,17 @@ static void widths(void)
 static void casts(void)
 {
     static const size_t elements[] = {1, 2, 3, 4, 6, 25, 50, 100, 128, 301, 602, 1024};
-    for (unsigned cast = GNN_GATHER_F32_F16; cast <= GNN_GATHER_I8_PACKED; cast++) {
+    for (unsigned cast = GNN_GATHER_F32_F16; cast <= GNN_GATHER_I8_BF16; cast++) {
         const bool scaled = gnn_gather_scaled((enum gnn_gather_cast)cast);
         const size_t in = scaled ? 1 : 4;
         for (size_t i = 0; i < COUNT(elements); i++)
-            for (int odd = 0; odd < (scaled ? 3 : 2); odd++) {
+            for (int odd = 0; odd < 2; odd++) {
                 struct task t = five_tiers((enum gnn_gather_cast)cast, elements[i] * in);
                 t.n = elements[i] > 200 ? 150 : 600 * size_scale;
                 t.nrows *= elements[i] > 200 ? 1 : size_scale;
                 t.bad = odd ? 5 : 0;
-                t.data_off = odd == 1 ? in * below(16) : odd ? 4 * below(4) : 0;
+                t.data_off = odd ? 4 * below(scaled ? 4 : 16) : 0;
                 t.out_off = odd ? (in == 4 ? 2 : 4) * below(8) : 0;
-                t.packed = odd == 2;
-                t.uncounted = cast == GNN_GATHER_I8_PACKED; /* caches are filled so */
                 gather(&t);
             }
         verdict("rows of 1 to 1024 elements, cast %u", cast);
@@ -294,7 +296,7 @@ static void odd_part(void)
                              150 * t.bytes);
     g.nbacking = 2;
     g.backing[0].count = 150;
-    g.backing[1] = (struct gnn_gather_part){150, 150, odd, NULL, GNN_TIER_HOST};
+    g.backing[1] = (struct gnn_gather_part){150, 150, odd, GNN_TIER_HOST};
     for (uint32_t i = 0; i < 500; i++)
         g.id64[i] = g.id[i] = below(150);
     while (again()) {
@@ -452,7 +454,7 @@ static void large_table(void)
         id[i] = i * STEP;
         memset(row + i * wide, (int)i + 1, wide);
     }
-    const struct gnn_gather_part all = {0, rows, table, NULL, GNN_TIER_DEVICE};
+    const struct gnn_gather_part all = {0, rows, table, GNN_TIER_DEVICE};
     while (again()) {
         for (uint32_t i = 0; i < N; i++)
             must(gnn_dev_copy((char *)table + id[i] * wide, at(row + i * wide), wide, stream,
@@ -476,15 +478,15 @@ static void large_table(void)
 
 /* ---- a planned cache, filled and read by the kernel ---- */
 
-enum { DEVICES = 4, ROW = 24, ROWS = 700, WANTED = 400 };
+enum { DEVICES = 4, ELEMENTS = 24, ROW = 28, ROWS = 700, WANTED = 400 };
 
-/* Rows and scales are collected as they are, each as rows of a table of their own. */
-static void fetch(const void *from, size_t bytes, const uint32_t *id, uint64_t n, void *to)
+/* Rows are collected as they are. */
+static void fetch(const void *from, const uint32_t *id, uint64_t n, void *to)
 {
-    const struct gnn_gather_part all = {0, ROWS, at(from), NULL, GNN_TIER_HOST};
+    const struct gnn_gather_part all = {0, ROWS, at(from), GNN_TIER_HOST};
     gnn_cuda_gather_rows(&(struct gnn_cuda_gather){.backing = up(&all, sizeof all),
                                                    .nbacking = 1,
-                                                   .bytes = bytes,
+                                                   .bytes = ROW,
                                                    .capacity = n,
                                                    .id = at(id),
                                                    .out = at(to),
@@ -494,14 +496,16 @@ static void fetch(const void *from, size_t bytes, const uint32_t *id, uint64_t n
 
 static void planned(uint32_t devices, uint64_t replicated)
 {
-    int8_t *data = array(ROWS * ROW, 1), *cache[DEVICES][DEVICES + 1];
-    float *factor = numbers(ROWS), *factors[DEVICES][DEVICES + 1], *out[DEVICES];
+    char *data = array(ROWS * ROW, 1), *cache[DEVICES][DEVICES + 1];
+    float *out[DEVICES];
     uint32_t *order = host(ROWS * sizeof *order), *id = array(WANTED, sizeof *id);
     struct gnn_gather_count *count[DEVICES];
     struct gnn_placement plan = {0};
     in_host_memory(data);
     for (uint32_t i = 0; i < ROWS * ROW; i++)
-        data[i] = (int8_t)draw();
+        data[i] = (char)draw();
+    for (uint32_t i = 0; i < ROWS; i++)
+        set_scale(data + (size_t)i * ROW, ELEMENTS);
     for (uint32_t i = 0; i < WANTED; i++)
         id[i] = below(ROWS);
     for (uint32_t r = 0; r < ROWS; r++)
@@ -513,35 +517,27 @@ static void planned(uint32_t devices, uint64_t replicated)
                                      .norder = replicated + (90 - replicated) * devices,
                                      .replicated = replicated,
                                      .order = order,
-                                     .row_bytes = ROW + sizeof *factor},
+                                     .row_bytes = ROW},
         &failure));
     uint32_t *slot = array(ROWS, sizeof *slot), *row = array(plan.nslots, sizeof *row);
     memcpy(slot, plan.slot, ROWS * sizeof *slot);
     memcpy(row, plan.row, plan.nslots * sizeof *row);
     for (uint32_t d = 0; d < devices; d++) {
-        out[d] = floats(WANTED * ROW);
+        out[d] = floats(WANTED * ELEMENTS);
         count[d] = array(1, sizeof *count[d]);
         *count[d] = (struct gnn_gather_count){.first_missing = UINT64_MAX};
-        for (uint32_t k = 0; k <= d + 1; k += d + 1) { /* the replicated part, and its own shard */
+        for (uint32_t k = 0; k <= d + 1; k += d + 1) /* the replicated part, and its own shard */
             cache[d][k] = array(gnn_placement_rows(&plan, k) * ROW, 1);
-            factors[d][k] = floats(gnn_placement_rows(&plan, k));
-        }
     }
     while (again()) {
-        const struct gnn_gather_part far = {0, ROWS, at(data), at(factor), GNN_TIER_HOST};
+        const struct gnn_gather_part far = {0, ROWS, at(data), GNN_TIER_HOST};
         for (uint32_t d = 0; d < devices; d++)
-            for (uint32_t k = 0; k <= d + 1; k += d + 1) {
-                const uint64_t n = gnn_placement_rows(&plan, k);
-                fetch(data, ROW, row + plan.first[k], n, cache[d][k]);
-                fetch(factor, sizeof *factor, row + plan.first[k], n, factors[d][k]);
-            }
+            for (uint32_t k = 0; k <= d + 1; k += d + 1)
+                fetch(data, row + plan.first[k], gnn_placement_rows(&plan, k), cache[d][k]);
         for (uint32_t d = 0; d < devices; d++) {
             struct gnn_gather_part part[DEVICES + 1];
-            for (uint32_t k = 0; k <= devices; k++) {
-                const uint32_t owner = k ? k - 1 : d;
-                part[k] = gnn_placement_part(&plan, d, k, at(cache[owner][k]));
-                part[k].scale = at(factors[owner][k]);
-            }
+            for (uint32_t k = 0; k <= devices; k++)
+                part[k] = gnn_placement_part(&plan, d, k, at(cache[k ? k - 1 : d][k]));
             gnn_cuda_gather_rows(
                 &(struct gnn_cuda_gather){.cached = up(part, (devices + 1) * sizeof *part),
                                           .ncached = devices + 1,
@@ -550,7 +546,7 @@ static void planned(uint32_t devices, uint64_t replicated)
                                           .slot = at(slot),
                                           .nslots = ROWS,
                                           .cast = GNN_GATHER_I8_F32,
-                                          .bytes = ROW,
+                                          .bytes = ELEMENTS,
                                           .capacity = WANTED,
                                           .id = at(id),
                                           .out = at(out[d]),
@@ -559,25 +555,24 @@ static void planned(uint32_t devices, uint64_t replicated)
                 stream);
         }
     }
-    const struct gnn_gather_part whole = {0, ROWS, data, factor, 0};
+    const struct gnn_gather_part whole = {0, ROWS, data, 0};
     for (uint32_t d = 0; d < devices; d++) {
         (void)gnn_gather_rows(&(struct gnn_gather){.part = &whole,
                                                    .nparts = 1,
                                                    .cast = GNN_GATHER_I8_F32,
-                                                   .bytes = ROW,
+                                                   .bytes = ELEMENTS,
                                                    .n = WANTED,
                                                    .id = id,
                                                    .out = out[d]});
         for (uint32_t i = 0; i < WANTED; i++) {
             const enum gnn_tier tier = gnn_placement_tier(&plan, d, id[i]);
             count[d]->rows[tier]++;
-            count[d]->bytes[tier] += ROW + sizeof *factor;
+            count[d]->bytes[tier] += ROW;
         }
         for (uint32_t k = 0; k <= d + 1; k += d + 1)
             for (uint64_t i = 0; i < gnn_placement_rows(&plan, k); i++) {
                 const uint32_t v = row[plan.first[k] + i];
-                memcpy(cache[d][k] + i * ROW, data + v * ROW, ROW);
-                factors[d][k][i] = factor[v];
+                memcpy(cache[d][k] + i * ROW, data + (size_t)v * ROW, ROW);
             }
     }
     gnn_placement_release(&plan);

@@ -6,6 +6,7 @@
 #include "kernels/factors.h"
 #include "kernels/gate.h"
 #include "kernels/half.h"
+#include "kernels/int8_row.h"
 #include "kernels/pack.h"
 #include "kernels/rows.h"
 
@@ -90,18 +91,21 @@ static void widening(void)
 static void widening_rows(uint32_t w)
 {
     enum { ROWS = 57 };
-    const size_t n = (size_t)w * ROWS;
-    char *in = bytes_at(n + 1, 0);
-    float *scale = numbers(ROWS), *out = floats(n), *odd = floats(n);
-    for (size_t i = 0; i <= n; i++)
+    const size_t n = (size_t)w * ROWS, bytes = gnn_int8_row_bytes(w);
+    char *in = bytes_at(ROWS * bytes, 0);
+    const float *scale = numbers(ROWS);
+    float *out = floats(n), *odd = bytes_at(n * sizeof *odd, 4);
+    for (size_t i = 0; i < ROWS * bytes; i++)
         in[i] = (char)draw();
+    for (uint32_t r = 0; r < ROWS; r++)
+        memcpy(in + r * bytes + bytes - sizeof *scale, scale + r, sizeof *scale);
     while (again()) {
-        gnn_cuda_i8_to_f32((const int8_t *)at(in), at(scale), n, w, at(out), stream);
-        gnn_cuda_i8_to_f32((const int8_t *)at(in + 1), at(scale), n, w, at(odd), stream);
+        gnn_cuda_i8_to_f32(at(in), n, w, at(out), stream);
+        gnn_cuda_i8_to_f32(at(in), n, w, at(odd), stream);
     }
     for (uint32_t r = 0; r < ROWS; r++) {
-        gnn_i8_to_f32((const int8_t *)in + r * w, w, scale[r], out + r * w);
-        gnn_i8_to_f32((const int8_t *)in + 1 + r * w, w, scale[r], odd + r * w);
+        gnn_i8_to_f32((const int8_t *)in + r * bytes, w, scale[r], out + r * w);
+        gnn_i8_to_f32((const int8_t *)in + r * bytes, w, scale[r], odd + r * w);
     }
     verdict("rows of %u numbers of int8 become f32", w);
 }

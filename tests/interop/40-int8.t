@@ -30,7 +30,7 @@ for k in 1 3; do
     check "gnn-partition -k $k --dtype int8 stores the nearest numbers" num quantised i$k.new f
     check "gnn-inspect --verify finds $k partitions of int8 sound" gnn-inspect --verify i$k.new
     cp out said
-    check "gnn-inspect --verify checks their scales" grep -q '^ok  scales: 90, finite$' said
+    check "gnn-inspect --verify checks their scales" grep -q '^ok  rows of int8: 90, scales finite$' said
     gnn-partition -q --no-provenance -k 1 -o again i$k.new
     check "gnn-partition -k $k --dtype int8 stores what gnn-import --dtype int8 does" gnn-inspect --diff --original again i
     rm -r again
@@ -45,10 +45,14 @@ for to in f32 bf16; do
     rm -r back
 done
 status 1 "gnn-inspect --diff --original finds int8 instead of f32" gnn-inspect --diff --original i f
-$python "$GNN_TOP/tests/interop/roundtrip.py" copy i scale 0/scale/node/x=9=2
+scale() { # PART ROW BYTES: the changes that make these the scale of a row of 37 elements
+    echo "$1/node/node/x=$(($2 * 44 + 40))=$3 $1/node/node/x=$(($2 * 44 + 41))=$4 $1/node/node/x=$(($2 * 44 + 42))=$5 $1/node/node/x=$(($2 * 44 + 43))=$6"
+}
+# shellcheck disable=SC2046 # several words
+$python "$GNN_TOP/tests/interop/roundtrip.py" copy i scale $(scale 0 9 0 0 0 64)
 status 1 "gnn-inspect --diff --original finds a scale that differs" gnn-inspect --diff --original i scale
 mv out said
-check "and says whose it is" grep -q 'tensor scale/node/x, original node 9' said
+check "and says whose it is" grep -q 'scale of tensor node/node/x, original node 9, element 0: ' said
 
 # Another graph than that of f32: no checkpoint or stream of the one belongs to the other.
 graph() { $python -c 'import json, sys; h = json.load(open(sys.argv[1] + "/store.json")); print(h.get("graph", h["identity"]))' "$1"; }
@@ -129,19 +133,20 @@ check "nothing is left of what was refused" test ! -e bad
 
 # Damage, with right sums.
 try=$GNN_TOP/tests/interop/roundtrip.py
-damage() { # WHY WHAT CHANGE
+damage() { # WHY WHAT CHANGES
     rm -rf d
-    $python "$try" copy i3 d "$3" || return
+    # shellcheck disable=SC2086 # several words
+    $python "$try" copy i3 d $3 || return
     refuses 3 "$1" "$2" gnn-inspect --verify d
 }
 refusing='gnn-inspect --verify'
 check "NumPy writes a store that is not damaged" $python "$try" copy i3 good
 check "gnn-inspect --verify finds it sound" gnn-inspect --verify good
-damage "d/part-00001.gnb: tensor 'scale/node/x' is missing" 'a store without scales' 1/scale/node/x
-damage 'tensor scale/node/x: element 2 is nan' 'a scale of NaN' 1/scale/node/x=2=nan
-damage 'tensor scale/node/x: element 0 is -1' 'a negative scale' 1/scale/node/x=0=-1
-damage 'tensor scale/node/x: element [0-9]* is 0' 'a scale of 0 of a row that is not' 2/scale/node/x=7=0
-status 3 "gnn-gather refuses a store without scales" sh -c "$python $try copy i3 none 0/scale/node/x && gnn-gather none -i i3.gnb -o bad.gnb"
+damage 'd/part-00001.gnb: tensor node/node/x: row 2: its scale is nan' 'a scale of NaN' "$(scale 1 2 0 0 192 127)"
+damage 'tensor node/node/x: row 2: its scale is inf' 'a scale of infinity' "$(scale 1 2 0 0 128 127)"
+damage 'tensor node/node/x: row 0: its scale is -1' 'a negative scale' "$(scale 1 0 0 0 128 191)"
+damage 'tensor node/node/x: row 7: its scale is 0' 'a scale of 0 of a row that is not' "$(scale 2 7 0 0 0 0)"
+damage 'tensor node/node/x: row 3: byte 1 after its elements is not 0' 'padding that is not 0' 0/node/node/x=$((3 * 44 + 38))=1
 forge() { # WHY WHAT PYTHON: of header and parts
     rm -rf d
     $python -c "
@@ -162,8 +167,12 @@ json.dump(header, open('d/store.json', 'w'))
 " "$GNN_TOP/tests/interop" && refuses 3 "$1" "$2" gnn-inspect d
 }
 refusing='gnn-inspect'
-forge "tensor 'scale/node/x' does not have the dtype or shape of its schema" 'too few scales' "parts[0]['scale/node/x'] = parts[0]['scale/node/x'][1:]"
-forge "tensor 'scale/node/x' does not have the dtype or shape of its schema" 'scales of f64' "parts[0]['scale/node/x'] = parts[0]['scale/node/x'].astype('<f8')"
+bad="tensor 'node/node/x' does not have the dtype or shape of its schema"
+forge "$bad" 'rows without scales' "parts[0]['node/node/x'] = parts[0]['node/node/x'][:, :37].copy().view('i1')"
+forge "$bad" 'rows without padding' "parts[0]['node/node/x'] = np.delete(parts[0]['node/node/x'], [37, 38, 39], 1)"
+forge "$bad" 'too few rows' "parts[0]['node/node/x'] = parts[0]['node/node/x'][1:]"
+forge "$bad" 'rows that are i8' "parts[0]['node/node/x'] = parts[0]['node/node/x'].view('i1')"
+forge "$bad" 'rows of another width' "x['width'] = 33"
 forge "field 'x' is f32: only i8 has scales" 'scales of f32' "x['dtype'] = 'f32'"
 forge "'scaled' is not true" 'a word for scaled' "x['scaled'] = 'yes'"
 forge "only features x have" 'scales of another field' "x['name'] = 'z'"

@@ -20,31 +20,39 @@ def whole(store, name, node="node"):
     return out
 
 
-def numbers(store):
-    """What the features of a store stand for, as f32."""
+def rows(store):
+    """The features of a store as they lie there: its field, and of int8 elements and scales; else None and None."""
     header, _ = gnb.read_store(store)
     x = whole(store, "node/node/x")
     (field,) = [f for f in header["schema"]["node_types"][0]["fields"] if f["name"] == "x"]
     if not field.get("scaled"):
-        return x.astype("f4")
-    assert field["dtype"] == "i8" and x.dtype == np.int8, field
-    scale = whole(store, "scale/node/x")
-    assert scale.dtype == np.float32 and scale.shape == x.shape[:1], scale.shape
-    return x.astype("f4") * scale.reshape(-1, *[1] * (x.ndim - 1))
+        return field, x, None
+    columns = max(field["width"], 1)
+    at = -(-columns // 4) * 4
+    assert field["dtype"] == "i8" and x.dtype == np.uint8 and x.shape[1:] == (at + 4,), (field, x.shape)
+    assert not x[:, columns:at].any(), "padding"
+    elements = np.ascontiguousarray(x[:, :columns]).view("i1")
+    return field, elements if field["width"] else elements[:, 0], np.ascontiguousarray(x[:, at:]).view("<f4")[:, 0]
+
+
+def numbers(store):
+    """What the features of a store stand for, as f32."""
+    _, x, scale = rows(store)
+    return x.astype("f4") if scale is None else x.astype("f4") * scale.reshape(-1, *[1] * (x.ndim - 1))
 
 
 def quantised(store, of):
     """The rows of `store` are those of `of` as int8, as the manual says."""
-    x, got, scale = numbers(of), whole(store, "node/node/x"), whole(store, "scale/node/x")
-    rows = x.reshape(len(x), -1)
-    want = (np.abs(rows).max(1) / np.float32(127)).astype("f4")
+    x, (_, got, scale) = numbers(of), rows(store)
+    f32 = x.reshape(len(x), -1)
+    want = (np.abs(f32).max(1) / np.float32(127)).astype("f4")
     assert np.array_equal(scale, want), "scales"
     safe = np.where(want > 0, want, np.float32(1)).astype("f8")
-    q = np.rint(rows.astype("f8") / safe[:, None])
+    q = np.rint(f32.astype("f8") / safe[:, None])
     assert np.array_equal(q.astype("i1").reshape(got.shape), got), "elements"
-    assert np.abs(q).max() == 127 and (want == 0).sum() == (~rows.any(1)).sum()
-    off = np.abs(numbers(store).reshape(rows.shape).astype("f8") - rows).max(1)
-    print("%.3g" % (100 * (off[want > 0] / np.abs(rows).max(1)[want > 0]).max()))
+    assert np.abs(q).max() == 127 and (want == 0).sum() == (~f32.any(1)).sum()
+    off = np.abs(numbers(store).reshape(f32.shape).astype("f8") - f32).max(1)
+    print("%.3g" % (100 * (off[want > 0] / np.abs(f32).max(1)[want > 0]).max()))
 
 
 def gathered(store, stream, dtype="<f4"):

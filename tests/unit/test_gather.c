@@ -7,6 +7,8 @@
 
 #include "kernels/gather.h"
 #include "kernels/half.h"
+#include "kernels/int8_row.h"
+#include "lib/data/int8_rows.h"
 
 #include "sample_ref.h"
 #include "tap.h"
@@ -235,93 +237,86 @@ static void rows(void)
        "gnn_gather_rows names an id that is in no part");
 }
 
-/* Rows of int8 that become f32. */
+/* Rows of int8 with their scales: as they are, as f32, and as narrower numbers. */
 static void widening(void)
 {
-    enum { N = 40, W = 33, M = 50 };
-    static int8_t byte[N * W];
+    enum { N = 40, W = 33, STEP = 40, M = 50 };
+    static uint32_t row[N * STEP / 4], as_is[M * STEP / 4];
     static float scale[N], out[M * W], shown[M * W];
+    static uint16_t half[M * W], want[M * W];
+    char *bytes = (char *)row;
     uint32_t id[M];
     uint64_t s = 21;
-    for (int i = 0; i < N * W; i++)
-        byte[i] = (int8_t)(i - N * W / 2);
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         scale[i] = (float)i / 7 - 2;
+        for (int c = 0; c < W; c++)
+            bytes[i * STEP + c] = (char)(i * W + c - N * W / 2);
+        memcpy(bytes + i * STEP + STEP - 4, &scale[i], 4);
+    }
     for (int i = 0; i < M; i++)
         id[i] = (uint32_t)(toy_rand(&s) % N);
-    const struct gnn_gather_part part[2] = {{0, 9, byte, scale, 0},
-                                            {9, N - 9, byte + 9 * W, scale + 9, 0}};
+    const struct gnn_gather_part part[2] = {{0, 9, bytes, 0}, {9, N - 9, bytes + 9 * STEP, 0}};
     unsigned char *end = (unsigned char *)shown;
-    unsigned wrong = gnn_gather_rows(&(struct gnn_gather){.part = part,
-                                                          .nparts = 2,
-                                                          .cast = GNN_GATHER_I8_F32,
-                                                          .bytes = W,
-                                                          .n = M,
-                                                          .id = id,
-                                                          .out = out,
-                                                          .show = show,
-                                                          .arg = &end}) != M;
+    struct gnn_gather g = {.part = part,
+                           .nparts = 2,
+                           .cast = GNN_GATHER_I8_F32,
+                           .bytes = W,
+                           .n = M,
+                           .id = id,
+                           .out = out,
+                           .show = show,
+                           .arg = &end};
+    unsigned wrong = gnn_int8_row_bytes(W) != STEP || gnn_gather_rows(&g) != M;
     for (uint32_t i = 0; i < M * W; i++) {
-        const uint32_t v = id[i / W], at = v * W + i % W;
-        wrong += bits((float)((double)byte[at] * (double)scale[v])) != bits(out[i]);
+        const uint32_t v = id[i / W];
+        const int8_t element = (int8_t)bytes[v * STEP + i % W];
+        wrong += bits((float)((double)element * (double)scale[v])) != bits(out[i]);
     }
     ok(!wrong && end == (unsigned char *)(shown + M * W) && !memcmp(out, shown, sizeof out),
        "gnn_gather_rows widens rows on the way (int8)");
+    g.show = NULL;
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        (bf16 ? gnn_f32_to_bf16 : gnn_f32_to_f16)(out, M * W, want);
+        g.cast = bf16 ? GNN_GATHER_I8_BF16 : GNN_GATHER_I8_F16;
+        g.out = half;
+        ok(gnn_gather_rows(&g) == M && !memcmp(half, want, sizeof half),
+           "gnn_gather_rows widens rows of int8 to %s", bf16 ? "bf16" : "f16");
+    }
+    g.cast = GNN_GATHER_AS_IS;
+    g.bytes = STEP;
+    g.out = as_is;
+    wrong = gnn_gather_rows(&g) != M;
+    for (uint32_t i = 0; i < M; i++)
+        wrong += memcmp((char *)as_is + (size_t)i * STEP, bytes + (size_t)id[i] * STEP, STEP) != 0;
+    ok(!wrong, "gnn_gather_rows copies rows of int8 with their scales");
 }
 
-/* Rows with their scales behind them, from an array and from rows that are so already, and narrower
- * numbers of both. */
-static void packing(void)
+/* What a store may not have. */
+static void checking(void)
 {
-    enum { N = 23, W = 37, STEP = 44, M = 60 };
-    static int8_t byte[N * W];
-    static float scale[N], wide[M * W];
-    static uint32_t once[N * STEP / 4], twice[M * STEP / 4], all[N], id[M];
-    static uint16_t half[M * W], want[M * W];
-    uint64_t s = 22;
-    unsigned wrong = 0;
-    for (int i = 0; i < N * W; i++)
-        byte[i] = (int8_t)toy_rand(&s);
-    for (uint32_t i = 0; i < N; i++) {
-        scale[i] = (float)(i + 1) / 7;
-        all[i] = i;
+    const float x[5] = {1, -2, 0.5f, 0, 1.75f}, none[5] = {0}, bad[5] = {1, 2, INFINITY, NAN, 0};
+    uint32_t row[3] = {0, UINT32_MAX, UINT32_MAX};
+    char why[96] = "", *at = (char *)row;
+    double error = 0;
+    const float wrong[] = {NAN, INFINITY, FLT_MAX, -1, 0}, good = 2.0f / 127;
+    ok(gnn_int8_row(x, 5, row, &error) == 5 && error > 0 && error < 0.6 / 127 &&
+           *gnn_int8_scale(row, 5) == good && at[1] == -127 && !at[5] && !at[6] && !at[7] &&
+           gnn_int8_row_valid(row, 5, why, sizeof why),
+       "gnn_int8_row makes a row with its scale");
+    unsigned passed = 0;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        memcpy(at + 8, &wrong[i], 4);
+        passed += gnn_int8_row_valid(row, 5, why, sizeof why) || !strstr(why, "scale");
     }
-    for (int i = 0; i < M; i++)
-        id[i] = (uint32_t)(toy_rand(&s) % N);
-    const struct gnn_gather_part stored = {0, N, byte, scale, 0}, packed = {0, N, once, NULL, 0};
-    struct gnn_gather g = {.part = &stored,
-                           .nparts = 1,
-                           .cast = GNN_GATHER_I8_PACKED,
-                           .bytes = W,
-                           .n = N,
-                           .id = all,
-                           .out = once};
-    wrong += gnn_gather_packed(W) != STEP || gnn_gather_rows(&g) != N;
-    g = (struct gnn_gather){
-        .part = &packed, .nparts = 1, .cast = g.cast, .bytes = W, .n = M, .id = id, .out = twice};
-    wrong += gnn_gather_rows(&g) != M;
-    for (uint32_t i = 0; i < M; i++) {
-        const char *row = (const char *)twice + i * STEP;
-        wrong += memcmp(row, byte + id[i] * W, W) || memcmp(row + W, "\0\0", 3) ||
-                 memcmp(row + 40, &scale[id[i]], 4);
-    }
-    ok(!wrong, "gnn_gather_rows packs rows of int8 with their scales");
-    for (int bf16 = 0; bf16 < 2; bf16++)
-        for (int k = 0; k < 2; k++) {
-            g.part = k ? &packed : &stored;
-            g.cast = GNN_GATHER_I8_F32;
-            g.out = wide;
-            wrong = gnn_gather_rows(&g) != M;
-            for (uint32_t i = 0; i < M * W; i++)
-                wrong +=
-                    bits(wide[i]) != bits((float)byte[id[i / W] * W + i % W] * scale[id[i / W]]);
-            (bf16 ? gnn_f32_to_bf16 : gnn_f32_to_f16)(wide, M * W, want);
-            g.cast = bf16 ? GNN_GATHER_I8_BF16 : GNN_GATHER_I8_F16;
-            g.out = half;
-            wrong += gnn_gather_rows(&g) != M || memcmp(half, want, sizeof half);
-            ok(!wrong, "gnn_gather_rows widens %s rows of int8 to f32, and to %s",
-               k ? "packed" : "stored", bf16 ? "bf16" : "f16");
-        }
+    ok(!passed, "gnn_int8_row_valid refuses scales that are not finite, negative, or 0");
+    memcpy(at + 8, &good, 4);
+    at[6] = 1;
+    ok(!gnn_int8_row_valid(row, 5, why, sizeof why) && strstr(why, "byte 1 after"),
+       "gnn_int8_row_valid refuses padding that is not 0");
+    ok(gnn_int8_row(none, 5, row, &error) == 5 && bits(*gnn_int8_scale(row, 5)) == 0 &&
+           gnn_int8_row_valid(row, 5, why, sizeof why),
+       "gnn_int8_row gives zeros the scale 0");
+    ok(gnn_int8_row(bad, 5, row, &error) == 2, "gnn_int8_row names what is not finite");
 }
 
 /* A row as the format asks for it. */
@@ -375,7 +370,7 @@ static void quantising(void)
 int main(void)
 {
     conversions();
-    packing();
+    checking();
     quantising();
     rows();
     widening();

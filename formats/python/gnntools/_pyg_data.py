@@ -60,7 +60,7 @@ class Memory:
 
 def column(store: Store, name: str) -> Tensor | Rows:
     """An array of a store, mapped: a tensor, or the rows of several partitions or of int8 with scales."""
-    if len(store.parts) > 1 or "scale/" + name.partition("/")[2] in store.parts[0].arrays:
+    if len(store.parts) > 1 or store.int8(name):
         return Rows(store, name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it cannot be written to: batches are copies

@@ -98,13 +98,14 @@ class Rows:
         self._book = np.cumsum([0, *map(len, self._parts)])
         first = self._parts[0]
         self.shape, self.dtype = (int(self._book[-1]), *first.shape[1:]), first.dtype
-        scale = "scale/" + self.name if name.startswith("node/") else ""
-        self._scale = np.concatenate(store.arrays(scale)) if scale in store.parts[0].arrays else None
-        if self._scale is not None:
-            self.dtype = np.dtype(np.float32)
+        self._int8 = store.int8(name)
+        if self._int8:
+            width = self._int8["width"]
+            self.shape, self.dtype = (self.shape[0], *[width] * (width > 0)), np.dtype(np.float32)
 
-    def _widened(self, rows: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        return rows * scale.reshape(-1, *[1] * (rows.ndim - 1))
+    def _numbers(self, rows: np.ndarray) -> np.ndarray:
+        """What rows stand for: of int8, elements * scale."""
+        return widened(rows, self._int8["width"]) if self._int8 else rows
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -112,7 +113,7 @@ class Rows:
     def __getitem__(self, ids: Ids) -> Any:
         tensor = is_tensor(ids)
         ids = id_array(ids, self.shape[0], self.name)
-        out = np.empty((len(ids), *self.shape[1:]), self._parts[0].dtype)
+        out = np.empty((len(ids), *self._parts[0].shape[1:]), self._parts[0].dtype)
         if len(self._parts) == 1:
             self._store.parts[0].check()
             _take(self._parts[0], ids, out)
@@ -123,14 +124,22 @@ class Rows:
                 if len(mine):
                     self._store.parts[p].check()
                     out[mine] = rows[ids[mine] - self._book[p]]
-        if self._scale is not None:
-            out = self._widened(out, self._scale[ids])
+        out = self._numbers(out)
         return as_tensor(out, self.bf16) if tensor else out
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         self._store.check()
         whole = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
-        return np.array(whole if self._scale is None else self._widened(whole, self._scale), dtype)
+        return np.array(self._numbers(whole), dtype)
+
+
+def widened(rows: np.ndarray, width: int) -> np.ndarray:
+    """Rows of int8 as float32: each is `width` elements (0: one, in one dimension), padding, and the scale."""
+    row = np.dtype({"names": ["elements", "scale"], "formats": [("i1", max(width, 1)), "<f4"],
+                    "offsets": [0, rows.shape[1] - 4], "itemsize": rows.shape[1]})
+    row = np.ascontiguousarray(rows).view(row)
+    out = row["elements"][:, 0] * row["scale"]
+    return out if width else out[:, 0]
 
 
 def as_tensor(a: np.ndarray, bf16: bool = False) -> Any:
@@ -233,6 +242,14 @@ class Store:
             if name not in part.arrays:
                 raise KeyError(f"{part.path}: no '{name}'")
         return [part.arrays[name] for part in self.parts]
+
+    def int8(self, name: str) -> dict[str, Any] | None:
+        """The field whose rows an array has, if they are int8 with scales (gnb(5))."""
+        for t in self.schema["node_types"]:
+            for field in t["fields"]:
+                if field.get("scaled") and name == f"node/{t['name']}/{field['name']}":
+                    return field
+        return None
 
     def book(self, node_type: str | None = None) -> np.ndarray:
         """u64 (parts+1): part p owns the ids book[p] to book[p+1]-1."""

@@ -226,7 +226,7 @@ static int declare_etype(struct build *b, uint32_t t, struct gnn_err *e)
 /* Tensor numbers of everything that belongs to nodes, in order of declaration. */
 struct node_ids {
     uint32_t key, word, word_at, book;
-    uint32_t field[GNN_FIELDS_MAX], scale[GNN_FIELDS_MAX];
+    uint32_t field[GNN_FIELDS_MAX];
 };
 
 /* Ids that are stored have the name of a tensor that no field can have then. */
@@ -256,13 +256,10 @@ static int declare_ntype(struct build *b, uint32_t t, struct node_ids *id, struc
             rc = declare_tensor(b, GNN_U64, nt->count + 1, 0, &id->word_at, e,
                                 "node/%s/name_offsets", nt->name);
     }
-    for (uint32_t f = 0; !rc && f < nt->nfields; f++) {
-        rc = declare_tensor(b, nt->field[f].dtype, nt->count, nt->field[f].width, &id->field[f], e,
-                            "node/%s/%s", nt->name, nt->field[f].name);
-        if (!rc && nt->field[f].scaled)
-            rc = declare_tensor(b, GNN_F32, nt->count, 0, &id->scale[f], e, "scale/%s/%s", nt->name,
-                                nt->field[f].name);
-    }
+    for (uint32_t f = 0; !rc && f < nt->nfields; f++)
+        rc = declare_tensor(b, gnn_field_stored_dtype(&nt->field[f]), nt->count,
+                            gnn_field_stored_width(&nt->field[f]), &id->field[f], e, "node/%s/%s",
+                            nt->name, nt->field[f].name);
     if (!rc)
         rc = declare_tensor(b, GNN_U64, 2, 0, &id->book, e, "book/%s", nt->name);
     return rc;
@@ -283,8 +280,8 @@ static int write_ntype(struct build *b, uint32_t t, const struct node_ids *id, s
                                 (nt->count + 1) * sizeof(uint64_t), e);
     }
     for (uint32_t f = 0; !rc && f < nt->nfields; f++)
-        rc = gnn_rows_write(b->d, b->o, t, f, &nt->field[f], &b->w, id->field[f], id->scale[f],
-                            &b->st.columns[t], e);
+        rc = gnn_rows_write(b->d, b->o, t, f, &nt->field[f], &b->w, id->field[f], &b->st.columns[t],
+                            e);
     return rc;
 }
 

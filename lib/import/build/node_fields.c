@@ -14,13 +14,14 @@ struct rows_arg {
     const struct gnn_import_opts *o;
     struct gnn_store_writer *w;
     const char *name; /* of the data set */
-    uint32_t id, scale_id;
+    uint32_t id;
     uint64_t values, rows, limit; /* a row's values; rows so far and expected */
+    uint64_t row_bytes;           /* of a row in the store */
     enum gnn_dtype in, out;
     const double *standard; /* of the store's field */
     float *largest;         /* [values] absolute values of the columns of features; or NULL */
     double error;           /* as in struct gnn_import_columns */
-    struct gnn_buf buf, scaled, scale;
+    struct gnn_buf buf, scaled;
 };
 
 static void note_largest(struct rows_arg *a, const float *v, uint64_t n)
@@ -86,24 +87,21 @@ static int widen_times(struct rows_arg *a, const int64_t *v, uint64_t n, struct 
     return GNN_OK;
 }
 
-/* n rows as int8, whose scales are written. */
+/* n rows as int8. */
 static int quantise_rows(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
 {
-    if (gnn_buf_reserve(&a->buf, n * a->values, 1, "converted features", e) ||
-        gnn_buf_reserve(&a->scale, n, sizeof(float), "scales of features", e))
+    if (gnn_buf_reserve(&a->buf, n, a->row_bytes, "converted features", e))
         return e->code;
-    float *scale = a->scale.data;
     for (uint64_t i = 0; i < n; i++, v += a->values) {
-        scale[i] = gnn_int8_row(v, a->values, (int8_t *)a->buf.data + i * a->values, &a->error);
-        if (isnan(scale[i])) {
-            const uint64_t c = gnn_int8_odd(v);
+        const uint64_t c =
+            gnn_int8_row(v, a->values, (char *)a->buf.data + i * a->row_bytes, &a->error);
+        if (c < a->values)
             return gnn_fail(
                 e, GNN_E_INPUT,
                 "%s: features, row %llu, column %llu: %g is not finite, and has no int8", a->name,
                 (unsigned long long)(a->rows + i + 1), (unsigned long long)(c + 1), (double)v[c]);
-        }
     }
-    return gnn_part_write(a->w, a->scale_id, scale, n * sizeof *scale, e);
+    return GNN_OK;
 }
 
 /* The rows in the store's type, in a->buf. */
@@ -117,7 +115,6 @@ static int convert_rows(struct rows_arg *a, const void *rows, uint64_t n, struct
 static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e)
 {
     struct rows_arg *a = arg;
-    uint64_t values = n * a->values;
     if (n > a->limit - a->rows)
         return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", a->name);
     if (a->largest)
@@ -137,7 +134,7 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
     a->rows += n;
     if (a->o->progress)
         a->o->progress("writing rows", a->rows, a->limit);
-    return gnn_part_write(a->w, a->id, rows, values * gnn_dtype_bytes(a->out), e);
+    return gnn_part_write(a->w, a->id, rows, n * a->row_bytes, e);
 }
 
 /* Which columns have the largest and the smallest values, of those that are not 0 throughout. */
@@ -155,8 +152,7 @@ static void take_spread(const struct rows_arg *a, struct gnn_import_columns *s)
 
 int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint32_t ntype,
                    uint32_t field, const struct gnn_field *to, struct gnn_store_writer *w,
-                   uint32_t id, uint32_t scale_id, struct gnn_import_columns *spread,
-                   struct gnn_err *e)
+                   uint32_t id, struct gnn_import_columns *spread, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &d->schema.ntype[ntype];
     const struct gnn_field *f = &nt->field[field];
@@ -164,9 +160,9 @@ int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint3
                          .w = w,
                          .name = d->name,
                          .id = id,
-                         .scale_id = scale_id,
                          .limit = nt->count,
                          .values = gnn_field_columns(f),
+                         .row_bytes = gnn_field_row_bytes(to),
                          .in = f->dtype,
                          .out = to->dtype,
                          .standard = to->standard};
@@ -180,7 +176,6 @@ int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint3
     }
     gnn_free(a.largest);
     gnn_buf_release(&a.scaled);
-    gnn_buf_release(&a.scale);
     if (!rc && a.rows != nt->count)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %s/%s: %llu row%s for %llu node%s", d->name, nt->name,
                       f->name, (unsigned long long)a.rows, gnn_plural(a.rows),

@@ -7,11 +7,9 @@
 #include "lib/store/write.h"
 
 /* Writes all rows of a field as tensor number `id` of the part, as the store's field `to` has them:
- * standardized, or narrowed; of int8, the scales as tensor number `scale_id`. Of features x in f32,
- * *spread tells how far columns lie apart. */
+ * standardized, or narrowed. Of features x in f32, *spread tells how far columns lie apart. */
 int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint32_t ntype,
                    uint32_t field, const struct gnn_field *to, struct gnn_store_writer *w,
-                   uint32_t id, uint32_t scale_id, struct gnn_import_columns *spread,
-                   struct gnn_err *e) GNN_MUST_USE;
+                   uint32_t id, struct gnn_import_columns *spread, struct gnn_err *e) GNN_MUST_USE;
 
 #endif
