@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/cuda.cuh"
 #include "kernels/half_bits.h"
+#include "kernels/int8_row.h"
 
 namespace
 {

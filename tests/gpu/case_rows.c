@@ -94,7 +94,7 @@ static void widening_rows(uint32_t w)
     const size_t n = (size_t)w * ROWS, bytes = gnn_int8_row_bytes(w);
     char *in = bytes_at(ROWS * bytes, 0);
     const float *scale = numbers(ROWS);
-    float *out = floats(n), *odd = bytes_at(n * sizeof *odd, 4);
+    float *out = floats(n), *odd = (float *)(void *)bytes_at(n * sizeof *odd, 4);
     for (size_t i = 0; i < ROWS * bytes; i++)
         in[i] = (char)draw();
     for (uint32_t r = 0; r < ROWS; r++)
