@@ -496,7 +496,7 @@ static void fetch(const void *from, const uint32_t *id, uint64_t n, void *to)
 
 static void planned(uint32_t devices, uint64_t replicated)
 {
-    char *data = array(ROWS * ROW, 1), *cache[DEVICES][DEVICES + 1];
+    char *data = bytes_at(ROWS * ROW, 0), *cache[DEVICES][DEVICES + 1];
     float *out[DEVICES];
     uint32_t *order = host(ROWS * sizeof *order), *id = array(WANTED, sizeof *id);
     struct gnn_gather_count *count[DEVICES];
@@ -527,7 +527,7 @@ static void planned(uint32_t devices, uint64_t replicated)
         count[d] = array(1, sizeof *count[d]);
         *count[d] = (struct gnn_gather_count){.first_missing = UINT64_MAX};
         for (uint32_t k = 0; k <= d + 1; k += d + 1) /* the replicated part, and its own shard */
-            cache[d][k] = array(gnn_placement_rows(&plan, k) * ROW, 1);
+            cache[d][k] = bytes_at(gnn_placement_rows(&plan, k) * ROW, 0);
     }
     while (again()) {
         const struct gnn_gather_part far = {0, ROWS, at(data), GNN_TIER_HOST};
