@@ -32,7 +32,7 @@ static uint64_t min_of(uint64_t a, uint64_t b)
 static uint64_t out_bytes(const struct gather_table *t)
 {
     const uint64_t out = gnn_gather_out_bytes(t->copy.cast, t->copy.bytes);
-    return out > t->row ? out : t->row;
+    return out > t->keep.bytes ? out : t->keep.bytes;
 }
 
 /* Bytes of device memory that batches may need at once, at most. */
@@ -74,7 +74,7 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
     uint64_t edge_bytes = sizeof(uint32_t) + (m->edge_ids ? 2 * sizeof(uint64_t) : 0);
     for (uint32_t i = 0; i < x->job->njobs; i++)
         if (x->job->job[i].edge)
-            edge_bytes += x->table[i].row;
+            edge_bytes += x->table[i].keep.bytes;
         else
             bytes = gather_capped_sum(
                 bytes, gather_capped_product(known[x->job->job[i].type], out_bytes(&x->table[i])));
@@ -171,7 +171,7 @@ static int count_rows(struct gather_caching *k)
         return k->e->code;
     for (uint32_t i = 0; i < x->job->njobs; i++)
         if (gather_cacheable(&x->table[i]))
-            k->rows.bytes[x->table[i].job->type] += x->table[i].row;
+            k->rows.bytes[x->table[i].job->type] += x->table[i].keep.bytes;
     for (uint32_t t = 0; t < c->nntypes; t++) {
         if (!k->rows.bytes[t])
             continue;

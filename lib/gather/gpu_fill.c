@@ -38,11 +38,11 @@ static int fill_whole(const struct fill *f, struct gather_table *t, struct gathe
     const uint64_t n = f->x->job->meta.schema.ntype[f->type].count;
     struct gnn_gather_part part = {.count = n, .tier = GNN_TIER_DEVICE};
     void *data, *p;
-    int rc = gnn_gpu_gather_alloc(u, n * t->row, "the cache", &data, f->e);
+    int rc = gnn_gpu_gather_alloc(u, n * t->keep.bytes, "the cache", &data, f->e);
     for (uint32_t i = 0; !rc && i < t->job->nparts; i++) {
         const struct gnn_gather_part *from = &t->job->part[i];
-        rc = gnn_dev_copy((char *)data + from->first * t->row, from->data, from->count * t->row,
-                          u->stream, f->e);
+        rc = gnn_dev_copy((char *)data + from->first * t->keep.bytes, from->data,
+                          from->count * t->keep.bytes, u->stream, f->e);
     }
     part.data = data;
     if (!rc)
@@ -66,7 +66,8 @@ static int alloc_parts(const struct fill *f, const struct gather_table *t, unsig
     struct gather_unit *u = &f->x->unit[f->c->member[m]];
     int rc = 0;
     for (unsigned k = 0; !rc && k < 2; k++)
-        rc = gnn_gpu_gather_alloc(u, gnn_placement_rows(&f->placement, k ? m + 1 : 0) * t->row,
+        rc = gnn_gpu_gather_alloc(u,
+                                  gnn_placement_rows(&f->placement, k ? m + 1 : 0) * t->keep.bytes,
                                   "the cache", &h->part[k], f->e);
     return rc;
 }
@@ -105,9 +106,10 @@ static int gather_part(const struct fill *f, unsigned m, unsigned k, const struc
                 continue;
             const struct gather_view *v = &t->view[unit];
             const struct gather_view store = {.backing = v->backing, .nbacking = v->nbacking};
-            rc = gnn_gpu_gather_rows(
-                u, &store, gather_kept(t), u->rows.data, NULL, n,
-                (char *)h[(size_t)i * f->c->n + m].part[k] + (at - first) * t->row, NULL, f->e);
+            rc = gnn_gpu_gather_rows(u, &store, t->keep, u->rows.data, NULL, n,
+                                     (char *)h[(size_t)i * f->c->n + m].part[k] +
+                                         (at - first) * t->keep.bytes,
+                                     NULL, f->e);
         }
     }
     return rc;
@@ -154,7 +156,7 @@ static int fill_type(struct fill *f, const struct gnn_ranking *ranked)
     uint64_t bytes = 0;
     int rc = 0;
     for (uint32_t i = 0; i < f->x->job->njobs; i++)
-        bytes += is_ours(f, &f->x->table[i]) ? f->x->table[i].row : 0;
+        bytes += is_ours(f, &f->x->table[i]) ? f->x->table[i].keep.bytes : 0;
     if (!bytes)
         return 0;
     for (uint32_t i = 0; i < f->x->job->njobs; i++) {

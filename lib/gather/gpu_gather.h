@@ -25,7 +25,7 @@ struct gather_table {
     const struct gather_job *job;
     bool staged; /* rows come with the batch, through a staging buffer: some are other ranks' */
     struct gather_copy copy;      /* into batches */
-    size_t row;                   /* bytes of a row where it is read, and so in caches */
+    struct gather_copy keep;      /* into caches: as they are read */
     struct gnn_gather_part *part; /* [nparts] at addresses that devices read, once opened */
     uint32_t opened;              /* parts that are */
     /* with several ranks: replicated remote rows, at such an address, or NULL */
@@ -92,10 +92,5 @@ int gnn_gpu_gather_place(struct gather_unit *u, struct gather_view *v,
 int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, struct gather_copy c,
                         const uint32_t *id, const uint64_t *id64, uint64_t n, void *out,
                         struct gnn_gather_count *count, struct gnn_err *e) GNN_MUST_USE;
-/* How rows of a table are copied into caches: as they are. */
-static inline struct gather_copy gather_kept(const struct gather_table *t)
-{
-    return (struct gather_copy){GNN_GATHER_AS_IS, t->row};
-}
 
 #endif

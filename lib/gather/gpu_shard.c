@@ -182,7 +182,8 @@ static void lay_out(const struct sharding *s, struct clique *c)
             if (is_held(s, c, i)) {
                 const struct gather_table *t = &s->x->table[i];
                 c->exported_bytes[m] +=
-                    (gnn_placement_rows(&c->placement[t->job->type], m + 1) * t->row + ALIGN - 1) /
+                    (gnn_placement_rows(&c->placement[t->job->type], m + 1) * t->keep.bytes +
+                     ALIGN - 1) /
                     ALIGN * ALIGN;
             }
         }
@@ -252,7 +253,7 @@ static int alloc_memory(struct sharding *s, unsigned unit)
         if (is_held(s, c, i)) {
             const struct gather_table *t = &s->x->table[i];
             rc = gnn_gpu_gather_alloc(
-                u, gnn_placement_rows(&c->placement[t->job->type], 0) * t->row, "the cache",
+                u, gnn_placement_rows(&c->placement[t->job->type], 0) * t->keep.bytes, "the cache",
                 &s->replicated[(size_t)unit * njobs + i], s->k->e);
         }
     return rc;
@@ -346,7 +347,7 @@ static int store_rows(struct sharding *s, const struct piece *w, struct gather_s
         char *to = w->part ? (char *)s->exported[w->unit] + c->at[(size_t)m * njobs + i]
                            : s->replicated[(size_t)w->unit * njobs + i];
         const struct gather_view v = gnn_gather_staging_view(u, &nothing, k, &rows);
-        rc = gnn_gpu_gather_rows(u, &v, gather_kept(t), NULL, rows, k->n, to + w->at * t->row, NULL,
+        rc = gnn_gpu_gather_rows(u, &v, t->keep, NULL, rows, k->n, to + w->at * t->keep.bytes, NULL,
                                  s->k->e);
     }
     return rc ? rc : gnn_dev_stream_wait(u->stream, s->k->e);

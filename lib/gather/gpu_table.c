@@ -45,7 +45,7 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
         struct gnn_gather_part *to = &t->part[t->opened];
         *to = *p;
         to->tier = GNN_TIER_HOST;
-        if (gnn_gpu_host_open(x->g, unread_store(x, t), p->data, p->count * t->row,
+        if (gnn_gpu_host_open(x->g, unread_store(x, t), p->data, p->count * t->keep.bytes,
                               "rows of a store", &to->data, e))
             return e->code;
         t->opened++;
@@ -70,7 +70,7 @@ int gnn_gpu_gather_backing(struct gpu_gather *x, struct gather_table *t, unsigne
 static void close_parts(struct gpu_gather *x, struct gather_table *t)
 {
     for (uint32_t i = 0; i < t->opened; i++)
-        if (t->job->part[i].count && t->row)
+        if (t->job->part[i].count && t->keep.bytes)
             gnn_gpu_host_close(x->g, t->job->part[i].data);
     if (t->copies)
         gnn_gpu_host_close(x->g, x->job->replica->data[t->job - x->job->job]);
@@ -117,7 +117,8 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
     t->job = j;
     t->staged = x->staged && !j->label; /* labels are the seeds', which are own */
     t->copy = t->staged ? gnn_gather_job_then(j) : gnn_gather_job_copy(j);
-    t->row = gnn_gather_row_bytes(t->copy.cast, t->copy.bytes);
+    t->keep =
+        (struct gather_copy){GNN_GATHER_AS_IS, gnn_gather_row_bytes(t->copy.cast, t->copy.bytes)};
     t->part = gnn_alloc(j->nparts, sizeof *t->part, "partitions of a field", e);
     t->view = gnn_alloc_zero(x->g->n, sizeof *t->view, "partitions of a field", e);
     t->edges = gnn_alloc_zero(x->g->n, sizeof *t->edges, "partitions of a field", e);
@@ -127,8 +128,8 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
         return j->edge ? open_edges(x, t, e) : 0;
     const struct gather_replica *r = x->job->replica;
     const void *copies = r ? r->data[j - x->job->job] : NULL;
-    if (copies && gnn_gpu_host_open(x->g, NULL, copies, r->of[j->type].n * t->row, "remote rows",
-                                    &t->copies, e))
+    if (copies && gnn_gpu_host_open(x->g, NULL, copies, r->of[j->type].n * t->keep.bytes,
+                                    "remote rows", &t->copies, e))
         return e->code;
     bool direct;
     (void)gnn_gather_has_fields(x->job, j->edge, j->type, &direct);
