@@ -37,8 +37,8 @@ struct gnn_tensor {
     void *data;
     uint64_t sum; /* XXH3-64 of the bytes, if has_sum: saves the writer a second pass */
     bool has_sum;
-    /* Of u8, whose rows are elements of int8 packed with their scale: so many are in each, and
-     * stand for numbers (kernels/int8_row.h). 0: all others */
+    /* elements of each row, if the rows are int8 with their scales (kernels/int8_row.h) and the
+     * tensor has them as bytes; 0: all others */
     uint64_t int8;
 };
 
