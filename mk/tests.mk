@@ -78,9 +78,9 @@ PEER       = $(if $(findstring /,$(PEERS)),$(abspath $(PEERS)),$(PEERS))
 PEERED     = $(sort $(wildcard tests/peers/*.t)) tests/train/30-pyg.t tests/python/60-manual.t tests/man/40-readme.t
 check-peers: $(addprefix $(B)/tests/unit/,test_link_metrics test_torch_file test_dgl_file)
 check-peers: all ## compare samplers and models with PyG and DGL (PEERS=a python3 that has them; TESTS=... narrows it)
-	$(Q)have=$$($(PEER) -B tests/peers/rosetta.py --have 2>/dev/null) && [ "$$have" ] || \
+	$(Q)have=$$($(firstword $(PEER)) -B tests/peers/rosetta.py --have 2>/dev/null) && [ "$$have" ] || \
 	    { echo "check-peers: $(PEERS) has neither PyG nor DGL: set PEERS to a python3 that has" >&2; exit 1; }; echo "$$have"
-	$(Q)GNN_PEERS=$(PEER) GNN_PYTHON=$(PEER) $(IN_TREE) sh tests/run.sh $(or $(TESTS),$(PEERED))
+	$(Q)GNN_PEERS=$(firstword $(PEER)) GNN_PYTHON=$(firstword $(PEER)) $(IN_TREE) sh tests/run.sh $(or $(TESTS),$(PEERED))
 
 # Sanitizers: parts, readers of damaged files and a case of each program under ASan and UBSan (everything in check-all); what runs on
 # several threads under TSan, with one OpenMP thread, as the OpenMP run-time is not built for it.
@@ -135,6 +135,10 @@ bits: all unit ## compare what the programs produce with recorded hashes (BITS=a
 bench-build: all $(BENCH:%=$(B)/tests/bench/%)
 bench: bench-build ## measure rates beside the machine's limits (SCALE=0.1: a smaller graph)
 	$(Q)GNN_B=$(CURDIR)/$(B) sh scripts/bench.sh
+# Several interpreters may have several versions: PEERS='PYTHON PYTHON'.
+bench-peers: all $(B)/tests/bench/bench_limits ## measure beside PyG and DGL (PEERS='PYTHON...' that have them; SCALE=0.01 ROUNDS=1: a trial)
+	$(Q)mkdir -p build/peers && cd build/peers && $(IN_TREE) python3 -B $(CURDIR)/scripts/bench-peers.py --scale $(or $(SCALE),1) \
+	    --rounds $(or $(ROUNDS),3) $(if $(ROWS),--only '$(ROWS)') $(PEER)
 
 .PHONY: unit check check-all check-races check-sums check-peers check-parts check-emulated check-threads check-san check-san-parts \
-    check-san-emulated check-san-threads check-long check-bare check-big check-arm check-ranks syntax bits bench bench-build
+    check-san-emulated check-san-threads check-long check-bare check-big check-arm check-ranks syntax bits bench bench-build bench-peers

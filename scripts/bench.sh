@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Measures each stage alone and the whole, as rates and as shares of what this machine can do, beside peers that are
-# installed. Run by `make bench`, which names the benchmark programs' directory. The last table marks each figure that misses
+# Measures each stage alone and the whole, as rates and as shares of what this machine can do (beside other systems: `make
+# bench-peers`). Run by `make bench`, which names the benchmark programs' directory. The last table marks each figure that misses
 # what is asked with !; status 1 if there is one that this machine's limits do not explain.
 # usage: bench.sh [DIR]   work goes to DIR (default build/bench), 8 GB at scale 1
 # environment: SCALE size of the products: graph (default 1: 2.45 M nodes, 124 M edges), GNN_B build directory
@@ -16,7 +16,7 @@ export PATH LC_ALL
 mkdir -p "$dir"
 cd "$dir"
 : >table
-trap 'rm -rf products.npz weighted.npz ruled ogb imported web web.txt batches.gnb model.safetensors split split? near whole apart apart.* *.?.gnb' EXIT
+trap 'rm -rf products.npz ruled ogb imported web web.txt batches.gnb model.safetensors split split? near whole apart apart.* *.?.gnb' EXIT
 trap 'exit 1' HUP INT TERM
 cores=$(nproc)
 missed=0
@@ -105,19 +105,7 @@ done
 row 'sampling, node2vec 0.5,2' '3 M steps/s' "$(awk '$1 == "node2vec" { print $2, $3, $4 }' rules)" \
     "$(awk '$1 == "node2vec" { print 100 * $5 }' rules) % of pairs of random lines"
 
-say 'peers: sampling on the same graph, one thread, uniformly and by weight'
-for peer in torch_geometric dgl dgl.graphbolt; do
-    if ! /usr/bin/python3 -c "import $peer" 2>/dev/null; then
-        echo "$peer: skipped, not installed"
-        continue
-    fi
-    [ -e weighted.npz ] || gnn-inspect --raw --export weighted.npz ruled
-    for weight in '' weight; do
-        # shellcheck disable=SC2086
-        /usr/bin/python3 "$top/scripts/bench-peer.py" "${peer#dgl.}" weighted.npz $weight || echo "$peer: failed"
-    done
-done
-rm -rf ruled weighted.npz
+rm -rf ruled
 
 # Of many starts, one that few others held up: the eighth of 31.
 started=$(perl -MTime::HiRes=time -e 'my @t; for (1 .. 31) { my $t = time; my $pid = fork;
