@@ -345,29 +345,18 @@ def show(value, kind, unit):
     return "%.0f" % value if value >= 100 else "%.3g" % value
 
 
+# Versions by what pip says: importing them all takes a while, and what does not work says so when it is asked.
 PROBE = """
-import json, warnings
-warnings.simplefilter("ignore")
+import importlib.metadata, json
 have = {}
-try:
-    import numpy, torch
-    have["torch"] = torch.__version__
-    import torch_geometric
-    from torch_geometric.typing import WITH_PYG_LIB as lib
-    have["pyg"] = torch_geometric.__version__
-    if lib:
-        import pyg_lib
-        have["pyg-lib"] = pyg_lib.__version__
-except ImportError:
-    pass
-try:
-    import dgl
-    have["dgl"] = dgl.__version__
-    import dgl.graphbolt
-    have["graphbolt"] = dgl.__version__
-except Exception:
-    pass
-print(json.dumps(have))
+for name, package in ("torch", "torch"), ("pyg", "torch_geometric"), ("pyg-lib", "pyg_lib"), ("dgl", "dgl"):
+    try:
+        have[name] = importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        pass
+if int(have.get("dgl", "0").split(".")[0]) >= 2:
+    have["graphbolt"] = have["dgl"]
+print(json.dumps(have if "torch" in have else {}))
 """
 
 
@@ -568,7 +557,7 @@ def put(path, text):
 def write(header, lines):
     day = datetime.date.fromisoformat(header["date"]).strftime("%B %Y")
     man = ["Measured in %s on %d cores of an %s, scale %s." % (day, header["cores"], header["processor"], header["scale"]),
-           header["versions"] + ".", '.Bl -column "loader in Python, PyG\'s training" "M edges/s" "gnn-tools" "PyG, compiled" "12345" "12.3 (12.3 to 12.3)"',
+           header["versions"] + ".", '.Bl -column "loader in Python, PyG\'s training" "M edges/s" "gnn-tools" "PyG, compiled" "12345" "12.3 (12.3 to 12.3)" "pairs"',
            ".It Em what Ta Em unit Ta Em gnn-tools Ta Em peer Ta Ta Em ratio Ta Em pairs"]
     for r in lines:
         name = r["name"] + (", " + r["label"] if r["label"] else "")
