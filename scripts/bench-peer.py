@@ -168,6 +168,14 @@ class System:
             self.kept[key] = read(path, n)
         return self.kept[key]
 
+    def do_times(self, seeds=24 * BATCH):
+        """Prints seeds with times anywhere between the first edge and the last, as gnn-sample reads them."""
+        times = self.graph.edges("time")
+        ids = torch.randperm(self.graph.nodes)[:seeds]
+        at = torch.randint(int(times.min()), int(times.max()) + 1, (len(ids),))
+        print("\n".join("%d %d" % pair for pair in zip(ids.tolist(), at.tolist())))
+        sys.exit(0)
+
     def do_gather(self, batches, threads=1, fresh=0, turns=3):
         """Rows of the features of batches, into one buffer, or into fresh memory: bytes a second."""
         self.threads(threads)
@@ -400,7 +408,7 @@ class Gnntools(Pyg):
         if features:
             return {w: NeighborLoader(self.graph.store, FANOUT, batch_size=BATCH, input_nodes=self.graph.train, shuffle=True, num_workers=w)
                     for w in (0, 1, 2)}
-        return {w: self.loader(False, w, NeighborLoader) for w in (0, 1, 2)}
+        return {2: self.loader(False, 2, NeighborLoader)}  # of a Data, for which each loader makes a store
 
     def do_call(self, calls=10):
         return {"value": timed(lambda seeds: self.graph.store.sample(seeds, FANOUT) and None, Rounds(self.graph.train), calls)[1] / calls}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures gnn-tools beside other systems that are installed, in turns, and makes one table of it. Run by `make bench-peers`.
 
-usage: bench-peers.py [-o FILE] [--rounds N] [--scale X] [--only WORD,...] [PYTHON...]
+usage: bench-peers.py [-o FILE] [--rounds N] [--scale X] [--only WORD|...] [PYTHON...]
        bench-peers.py --table FILE [--write]
 
 Each PYTHON is an interpreter that has some of PyG (with pyg-lib), DGL with GraphBolt, and gnn-tools' NumPy; of a system that several have,
@@ -259,7 +259,7 @@ class Bench:
         if not fresh:
             key = system, store
             if key not in self.workers:
-                self.drop(keep=system)
+                self.drop(store)
                 self.workers[key] = Worker(python, system, store, self.work)
             try:
                 return self.workers[key].ask(request)
@@ -282,11 +282,10 @@ class Bench:
             raise Failed("not done in %d s" % LIMIT if killed else "it died: see peers.err")
         return {**json.loads(lines[-1]), "peak": usage.ru_maxrss * 1024, "wall": time.time() - start}
 
-    def drop(self, keep=None):
-        """Ends workers of other systems where several would not fit beside each other in memory."""
-        for key in list(self.workers):
-            if keep is None or (key[0] == keep and len(self.workers) > 5):
-                self.workers.pop(key).close()
+    def drop(self, store=None):
+        """Ends the workers of all other stores: not all would fit into memory beside each other."""
+        for key in [key for key in self.workers if key[1] != store]:
+            self.workers.pop(key).close()
 
     def side(self, row, ours, label, command, number):
         """Measures one side once, and writes it down."""
@@ -309,9 +308,18 @@ class Bench:
         print("  %d %-24s %s" % (number, "gnn-tools %s" % label if ours else label, shown), flush=True)
         self.note(row=row.name, round=number, ours=ours, label=label, command=command, value=value, **more)
 
+    def lacks(self, system, _, request, *more):
+        """What is not installed of what it needs."""
+        if system != "text" and system not in self.have:
+            return NAMES[system]
+        if system == "pyg" and request in ("sample", "walk", "metis", "call", "load", "epoch") and "pyg-lib" not in self.have["pyg"][1]:
+            return "pyg-lib"
+        return None
+
     def measure(self, row):
-        peers = [(label_of(p), p) for p in row.peers if p.split(":")[-1].split(" ")[0] in self.have or "text" in p]
-        missing = sorted({NAMES[p.split(":")[-1].split(" ")[0]] for p in row.peers if p not in [q for _, q in peers]})
+        lacks = {p: self.lacks(*p.split(":")[-1].split(" ")) for p in row.peers}
+        peers = [(label_of(p), p) for p in row.peers if not lacks[p]]
+        missing = sorted({name for name in lacks.values() if name})
         if missing:
             print("%s: %s skipped, not installed" % (row.name, ", ".join(missing)), flush=True)
         if not peers:
@@ -413,8 +421,8 @@ def limits():
     return [line for line in out.splitlines() if line.strip()]
 
 
-def stores(scale):
-    """Makes what rows read, if it is not there for this scale."""
+def stores(scale, python):
+    """Makes what rows read, if it is not there for this scale. python: one with PyTorch."""
     def sh(command):
         subprocess.run(command, shell=True, check=True)
 
@@ -438,7 +446,7 @@ def stores(scale):
     if not os.path.exists("sage.safetensors"):
         sh("gnn-train -q -i all.gnb %s -o sage.safetensors" % MODEL)
     if not os.path.exists("times.txt"):
-        make_times()
+        sh("%s -B %s ruled torch times >times.txt" % (python, WORKER))
     if not os.path.exists("edges.txt"):
         make_edges(int(5e6 * min(1, scale * 10)))
     with open("peers.scale", "w") as f:
@@ -450,20 +458,6 @@ def numbers(seed, n):
     for _ in range(n):
         seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
         yield seed >> 4
-
-
-def make_times():
-    """Seeds with times in the range of those of edges."""
-    ids = subprocess.run("gnn-inspect --json ruled", shell=True, stdout=subprocess.PIPE, check=True).stdout
-    nodes = json.loads(ids)["node_types"][0]["count"]
-    with open("times.txt", "w") as f:
-        seen = set()
-        draw = numbers(1, 1 << 20)
-        while len(seen) < min(24 * 1024, nodes // 4):
-            node = next(draw) % nodes
-            if node not in seen:
-                seen.add(node)
-                f.write("%d %d\n" % (node, next(draw) % 1000000))
 
 
 def make_edges(n):
@@ -525,12 +519,15 @@ def print_table(header, lines):
         end = "%s%s, %d" % (middle, spread, len(r["ratios"])) if middle else r["why"]
         print("%2d %-41s %-10s %9s  %-16s %9s  %s" % (n, name, r["unit"], show(r["ours"], r["kind"], r["unit"]), r["peer"],
                                                   show(r["theirs"], r["kind"], r["unit"]), end))
-    print("\nCommands, of gnn-tools and of the peer (scripts/bench-peer.py STORE SYSTEM REQUEST)")
+    print("\nCommands, of gnn-tools and of the peer")
     for n, r in enumerate(lines, 1):
-        ours, theirs = ("bench-peer.py %s %s %s" % (w[1], w[0], w[2]) for w in ((c[4:] if c[:4] in ("new:", "ask:") else c).split(" ", 2)
-                                                                             if " " in c and c.split(":")[-1].split(" ")[0] in NAMES else
-                                                                             ("", "", c) for c in r["commands"]))
-        print("%2d %s\n   %s" % (n, ours.replace("bench-peer.py   ", ""), theirs))
+        print("%2d %s\n   %s" % (n, *map(command_text, r["commands"])))
+
+
+def command_text(command):
+    """As a shell takes it."""
+    words = re.sub("^(new|ask):", "", command).split(" ", 2)
+    return "scripts/bench-peer.py %s %s %s" % (words[1], words[0], words[2]) if words[0] in NAMES else command
 
 
 def best_lines(lines):
@@ -602,15 +599,13 @@ def main():
     if not have:
         print("bench-peers: none of %s has PyTorch: set PEERS to a python3 that has" % " ".join(args.python), file=sys.stderr)
         return 1
-    if "pyg-lib" not in have.get("pyg", (0, {}))[1]:
-        print("pyg-lib: not installed: PyG samples nothing")
     os.environ["PATH"] = os.environ["GNN_BIN"] + ":" + os.environ["PATH"]
     os.environ["PYTHONPATH"] = os.path.join(TOP, "formats", "python")
-    stores(args.scale)
+    stores(args.scale, have["torch"][0])
     bench = Bench(args, have)
     bench.note(header={"date": datetime.date.today().isoformat(), "processor": processor(), "cores": os.cpu_count(), "scale": args.scale,
                        "versions": versions(have), "load": "%.1f %.1f %.1f" % os.getloadavg(), "limits": limits()})
-    words = [w for w in args.only.split(",") if w]
+    words = [w for w in args.only.split("|") if w]
     for row in rows(args.scale < 0.1):
         if not words or any(w in row.name for w in words):
             bench.measure(row)
