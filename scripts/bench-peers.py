@@ -128,7 +128,7 @@ def rows(small):
         heads = " --heads 4" if "gat" in model else ""
         ask = "%s products step batches=%s.gnb steps=%d threads=%d model=%s %s"
         out.append(Row("step, %s, %s, %d thread%s%s" % (name, frontier, threads, "s" * (threads > 1), options and ", bf16"), TIME, "ms",
-                       [("", "gnn-train -j %d -m %s%s %s%s --eval none -i %s.gnb" % (threads, model, heads, MODEL, options, frontier))],
+                       [("", "gnn-train -j %d -m %s%s %s%s -i %s.gnb" % (threads, model, heads, MODEL, options, frontier))],
                        [ask % (s, frontier, few if how != "how=stock" else min(few, 3), threads, model, how) for s, how in peers],
                        metrics_of("train_s", "steps"), long))
 
@@ -160,7 +160,7 @@ def rows(small):
         some = "%s --frontier %s --split valid" % (F, frontier)
         out.append(Row("epoch, %s, 2 threads" % frontier, TIME, "ms/step", [
             ("", "gnn-train --store products %s %s --eval none --epochs 0:1" % (some, MODEL)),
-            ("as a pipe", "gnn-sample -q %s products | gnn-gather -q products | gnn-train %s --eval none" % (some, MODEL))],
+            ("as a pipe", "gnn-sample -q %s products | gnn-gather -q products | gnn-train %s" % (some, MODEL))],
             ["new:%s split=valid steps=%d" % (p, steps) for p in peers], per_step, long=True))
     out += [
         Row("full batch, SAGE, a tenth", TIME, "s", [
