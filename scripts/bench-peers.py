@@ -49,16 +49,9 @@ def rate_of(text, _):
     return 1e6 * float(re.search(r"^rate ([\d.]+) M", text, re.M).group(1))
 
 
-def metrics_of(key, each=None):
-    """Of the last line of metrics that has the key; divided by another one of that line."""
-
-    def take(_, took):
-        for line in reversed(took["metrics"]):
-            if key in line:
-                return line[key] / (line[each] if each else 1)
-        raise KeyError(key)
-
-    return take
+def step_alone(_, took):
+    end = next(m for m in reversed(took["metrics"]) if m["event"] == "epoch")
+    return end["train_s"] / end["steps"]
 
 
 def gathered(text, took):
@@ -130,7 +123,7 @@ def rows(small):
         out.append(Row("step, %s, %s, %d thread%s%s" % (name, frontier, threads, "s" * (threads > 1), options and ", bf16"), TIME, "ms",
                        [("", "gnn-train -j %d -m %s%s %s%s -i %s.gnb" % (threads, model, heads, MODEL, options, frontier))],
                        [ask % (s, frontier, few if how != "how=stock" else min(few, 3), threads, model, how) for s, how in peers],
-                       metrics_of("train_s", "steps"), long))
+                       step_alone, long))
 
     stock, csr, compiled = ("pyg", "how=stock"), ("pyg", "how=csr"), ("pyg", "how=compile")
     step("sage", "new", 1, [csr])
@@ -409,7 +402,7 @@ def processor():
     fields = {k.strip(): v.strip() for k, v in fields.items()}
     flags = fields.get("flags", "").split()
     more = [n for n in ("avx2", "avx512f", "avx512_bf16", "amx_tile") if n in flags][1:]
-    return "%s (family %s, model %s)%s" % (fields.get("model name", os.uname().machine), fields.get("cpu family", "?"), fields.get("model", "?"),
+    return "%s, family %s, model %s%s" % (fields.get("model name", os.uname().machine), fields.get("cpu family", "?"), fields.get("model", "?"),
                                            ", " + ", ".join(more) if more else "")
 
 
@@ -506,6 +499,10 @@ def ratio_text(ratios):
     return "%.3g" % statistics.median(ratios), spread
 
 
+def full_name(r):
+    return ", ".join(filter(None, (r["name"], r["label"])))
+
+
 def print_table(header, lines):
     for k in ("date", "processor", "versions", "scale", "load"):
         print("%-10s %s" % (k, header.get(k)))
@@ -514,10 +511,9 @@ def print_table(header, lines):
     print("\nA ratio above 1 means that gnn-tools is faster, or uses less memory; in brackets the range of the pairs.\n")
     print("%-44s %-10s %9s  %-16s %9s  %s" % ("what", "unit", "gnn-tools", "peer", "", "ratio, pairs"))
     for n, r in enumerate(lines, 1):
-        name = r["name"] + (", " + r["label"] if r["label"] else "")
         middle, spread = ratio_text(r["ratios"])
         end = "%s%s, %d" % (middle, spread, len(r["ratios"])) if middle else r["why"]
-        print("%2d %-41s %-10s %9s  %-16s %9s  %s" % (n, name, r["unit"], show(r["ours"], r["kind"], r["unit"]), r["peer"],
+        print("%2d %-41s %-10s %9s  %-16s %9s  %s" % (n, full_name(r), r["unit"], show(r["ours"], r["kind"], r["unit"]), r["peer"],
                                                   show(r["theirs"], r["kind"], r["unit"]), end))
     print("\nCommands, of gnn-tools and of the peer")
     for n, r in enumerate(lines, 1):
@@ -553,15 +549,19 @@ def put(path, text):
 
 def write(header, lines):
     day = datetime.date.fromisoformat(header["date"]).strftime("%B %Y")
-    man = ["Measured in %s on %d cores of an %s, scale %s." % (day, header["cores"], header["processor"], header["scale"]),
-           header["versions"] + ".", '.Bl -column "loader in Python, PyG\'s training" "M edges/s" "gnn-tools" "PyG, compiled" "12345" "12.3 (12.3 to 12.3)" "pairs"',
+    scale = "" if header["scale"] == 1 else " at scale %g" % header["scale"]
+    man = ["Measured%s in %s on %d cores of this processor: %s." % (scale, day, header["cores"], header["processor"]), header["versions"] + ".",
+           '.Bl -column "loader in Python, PyG\'s training" "M edges/s" "gnn-tools" "PyG, compiled" "12345" "12.3 (12.3 to 12.3)" "pairs"',
            ".It Em what Ta Em unit Ta Em gnn-tools Ta Em peer Ta Ta Em ratio Ta Em pairs"]
     for r in lines:
-        name = r["name"] + (", " + r["label"] if r["label"] else "")
-        man.append(".It %s Ta %s Ta %s Ta %s Ta %s Ta %s%s Ta %d" % (
-            name, r["unit"], show(r["ours"], r["kind"], r["unit"]), r["peer"], show(r["theirs"], r["kind"], r["unit"]).replace("\u2013", "\\(en"),
-            *ratio_text(r["ratios"]), len(r["ratios"])))
-    put(os.path.join(TOP, "man", "gnn-benchmarks.7"), "\n".join([*man, ".El", ""]))
+        if r["ratios"]:
+            cells = full_name(r), r["unit"], show(r["ours"], r["kind"], r["unit"]), r["peer"], show(r["theirs"], r["kind"], r["unit"])
+            man.append(".It %s Ta %s Ta %s Ta %s Ta %s Ta %s%s Ta %d" % (*cells, *ratio_text(r["ratios"]), len(r["ratios"])))
+    man.append(".El")
+    without = sorted({"%s beside %s" % (full_name(r), r["peer"]) for r in lines if not r["ratios"] and not r["label"]})
+    if without:
+        man += [".Pp", "There is no figure where a side failed: %s." % "; ".join(without)]
+    put(os.path.join(TOP, "man", "gnn-benchmarks.7"), "\n".join([*man, ""]))
     wanted = {"sampling, new, 2 threads": "sampling, edges of new nodes only", "sampling, all, 2 threads": "sampling, edges of all nodes",
               "epoch, new, 2 threads": "epoch of GraphSAGE, 3 layers of 256", "memory, epoch, new, 2 threads": "memory of an epoch",
               "start to first step, new": "start to first step"}
@@ -571,8 +571,8 @@ def write(header, lines):
             unit = r["unit"].replace("ms/step", "ms per step")
             out.append("| %s | %s %s | %s %s | %s |" % (wanted[r["name"]], show(r["ours"], r["kind"], r["unit"]), unit, r["peer"],
                                                         show(r["theirs"], r["kind"], r["unit"]), ratio_text(r["ratios"])[0]))
-    out += ["", "On a graph like ogbn-products (2.4 M nodes, 124 M edges), fan-outs 15,10,5, batches of 1024, %d cores of an %s, %s;" %
-            (header["cores"], header["processor"].partition(" (")[0], day), header["versions"] + ".", ""]
+    out += ["", "On a graph like ogbn-products (2.4 M nodes, 124 M edges), fan-outs 15,10,5, batches of 1024, %d cores (%s), %s;" %
+            (header["cores"], header["processor"].partition(",")[0], day), header["versions"] + ".", ""]
     put(os.path.join(TOP, "README.md"), "\n".join(out))
 
 
