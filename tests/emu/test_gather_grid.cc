@@ -13,7 +13,7 @@ int main()
     const uint64_t n = 7000;
     std::vector<unsigned char> row(4096), out(n * row.size());
     std::vector<uint32_t> id(n);
-    const gnn_gather_part one = {0, 1, row.data(), nullptr, GNN_TIER_DEVICE};
+    const gnn_gather_part one = {0, 1, row.data(), GNN_TIER_DEVICE};
     gnn_cuda_gather g = {};
     g.backing = &one;
     g.nbacking = 1;
