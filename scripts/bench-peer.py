@@ -116,7 +116,7 @@ class Sampled:
         self.x, self.y = (None if batch.field(k) is None else tensor(np.array(batch.field(k))) for k in "xy")
         self.y = None if self.y is None else self.y.view(-1)[: batch.batch_size].long()
         self.counts = batch.counts().astype(int).tolist()
-        self.made = {}
+        self.pairs = None
         self.hops = [(b.first, tensor(b.indptr, np.int64), tensor(b.indices, np.int64)) for b in batch.blocks()]
 
 
@@ -163,10 +163,9 @@ class System:
         torch.set_num_threads(n)
 
     def held(self, path, n):
-        key = path, n
-        if key not in self.kept:
-            self.kept[key] = read(path, n)
-        return self.kept[key]
+        if len(self.kept.get(path, ())) < n:
+            self.kept[path] = read(path, n)
+        return self.kept[path][:n]
 
     def do_times(self, seeds=24 * BATCH):
         """Prints seeds with times anywhere between the first edge and the last, as gnn-sample reads them."""
@@ -335,10 +334,10 @@ class Pyg(System):
         return out
 
     def blocks(self, b):
-        if not b.made:
+        if b.pairs is None:
             targets = [first + torch.repeat_interleave(torch.arange(len(p) - 1), p.diff()) for first, p, _ in b.hops]
-            b.made["pairs"] = torch.stack([torch.cat([i for _, _, i in b.hops]), torch.cat(targets)])
-        return self.graphs(b.counts, [len(indices) for _, _, indices in b.hops], b.made["pairs"])
+            b.pairs = torch.stack([torch.cat([i for _, _, i in b.hops]), torch.cat(targets)])
+        return self.graphs(b.counts, [len(indices) for _, _, indices in b.hops], b.pairs)
 
     def loader(self, features, workers=0, kind=None, **more):
         g = self.graph
@@ -351,7 +350,7 @@ class Pyg(System):
 
     def tensors(self, b):
         counts = list(itertools.accumulate(b.num_sampled_nodes))
-        return b.x, self.graphs(counts, b.num_sampled_edges, b.edge_index), b.y[: b.batch_size]
+        return b.x, self.graphs(counts, b.num_sampled_edges, b.edge_index), b.y[: b.batch_size].view(-1).long()
 
     def batches(self):
         return map(self.tensors, endless(self.loader(True)))
@@ -496,11 +495,10 @@ class Dgl(System):
         return layer(graph, (x, x[: graph.num_dst_nodes()]) if graph.is_block else x)
 
     def blocks(self, b):
+        """Made anew for each step: what is computed of a batch when it is first used is part of each step of an epoch."""
         ids = "gat" in self.model  # without ids of edges, its products with values fail
-        if ids not in b.made:
-            b.made[ids] = [self.dgl.create_block(("csc", (p, i, torch.arange(len(i) if ids else 0))), num_src_nodes=b.counts[h + 1],
-                                                 num_dst_nodes=b.counts[h]) for h, (_, p, i) in enumerate(b.hops)][::-1]
-        return b.made[ids]
+        return [self.dgl.create_block(("csc", (p, i, torch.arange(len(i) if ids else 0))), num_src_nodes=b.counts[h + 1], num_dst_nodes=b.counts[h])
+                for h, (_, p, i) in enumerate(b.hops)][::-1]
 
     def batches(self):
         g = self.whole()
