@@ -53,7 +53,8 @@ void gnn_spmm(const struct gnn_csr *a, const float *x, size_t ldx, size_t d, flo
  * diagonal of block 0, so there is at least one block (of no rows, perhaps). */
 void gnn_spmm_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                    const float *x, size_t d, float *y, int acc);
-/* The same of rows of bf16, whose numbers are widened: equal bits to those of the same in f32. */
+/* As gnn_spmm_rows, of rows of bf16, whose numbers are widened: the bits are those of the same
+ * numbers in f32. */
 void gnn_spmm_rows_bf16(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                         const uint16_t *x, size_t d, float *y, int acc);
 /* Transposes the blocks of one layer (nblocks of them, rows ascending over the blocks, columns <
