@@ -6,7 +6,7 @@
 #include "lib/predict/predict.h"
 
 enum {
-    PREDICT_CHUNK = 2048,         /* rows done at once, so that they stay in a processor's cache; */
+    PREDICT_CHUNK = 8192,         /* rows done at once, so that they stay in a processor's cache; */
     PREDICT_CHUNK_DEVICE = 65536, /* enough for a device to be busy */
     PREDICT_EDGES = 1 << 24       /* and their edges at most, if there is more than one row */
 };
