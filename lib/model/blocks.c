@@ -69,8 +69,8 @@ static bool reads_in_place(const struct gnn_net *n, const struct gnn_conv *v)
 {
     const struct gnn_conv_run *run = net_run(n, v);
     return !v->from && v->rel != GNN_ROWS && n->b->type[v->src].x && !n->drops_features &&
-           n->pass.m->c.feature_norm == GNN_FEATURES_AS_IS && run->layer->sums_sources &&
-           !run->message;
+           n->pass.m->c.feature_norm == GNN_FEATURES_AS_IS && run->layer->linear &&
+           !gnn_adj_needs_degrees(run->layer->norm) && !run->message;
 }
 
 /* Sources of a block's edges, by their rows in the store, to `to`. */

@@ -265,7 +265,6 @@ const struct gnn_layer gnn_layer_gin = {
     .sources_back = sources_back,
     .own_back = gnn_gin_own_back,
     .linear = true,
-    .sums_sources = true,
     .gather = gather_sums,
     .hidden = gnn_gin_hidden,
     .hidden_at = gnn_gin_hidden_at,

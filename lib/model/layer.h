@@ -130,9 +130,6 @@ struct gnn_layer {
     /* Needs the transposed block while training, even if sources are features that are aggregated
      * as they are. */
     bool transposes;
-    /* Unless there are messages, reads rows of sources as gnn_adj_aggregate does, and no others
-     * than its edges lead from: so features can be read where they lie. */
-    bool sums_sources;
     bool numbered;  /* needs the numbers of edges in the transposed block */
     bool parts;     /* its backward pass can take sources in parts (struct gnn_adj_parts) */
     bool attends;   /* rows at the ends of edges determine their weights */
@@ -282,7 +279,8 @@ static inline bool gnn_layer_needs_ids(const struct gnn_model_config *c)
 static inline bool gnn_layer_sums_features(const struct gnn_model_config *c)
 {
     const struct gnn_layer *layer = gnn_layer_variant(c);
-    return layer->sums_sources && c->feature_norm == GNN_FEATURES_AS_IS && !c->encoder && !c->ffn;
+    return layer->linear && !gnn_adj_needs_degrees(layer->norm) &&
+           c->feature_norm == GNN_FEATURES_AS_IS && !c->encoder && !c->ffn;
 }
 
 static inline struct gnn_conv_shape gnn_conv_shape_of(const struct gnn_model *m,

@@ -290,7 +290,6 @@ const struct gnn_layer gnn_layer_rgcn = {
     .sources_back = sources_back,
     .constant_sums = true,
     .linear = true,
-    .sums_sources = true,
     .gather = gather_sums,
     .sums_back = means_back,
     .spread = spread_sums,

@@ -16,7 +16,7 @@ for frontier in new all; do
     alike "sage, $frontier" g "-f 4,4 -b 128 --frontier $frontier" '-m sage --hidden 32'
 done
 new='-f 4,4 -b 128 --frontier new'
-for m in 'sage --aggr sum' 'sage --aggr max' gin 'gin --train-eps' rgcn 'sage --residual' 'sage --encoder 16' 'sage --ffn' \
+for m in 'sage --aggr sum' 'sage --aggr max' 'sage --normalize' 'sage --project' gin 'gin --train-eps' rgcn 'sage --residual' 'sage --encoder 16' 'sage --ffn' \
     'sage --dropout-input 0.3' 'sage --feature-norm row'; do
     alike "$m" g "$new" "-m $m --hidden 32"
 done
