@@ -432,7 +432,7 @@ def stores(scale, python):
             sh("gnn-partition -q -k 1 -o %s %s" % (store, part))
     for frontier in "new", "all":
         if not os.path.exists(frontier + ".gnb"):
-            sh("gnn-sample -q %s --frontier %s --epochs 0:%d --steps 0:%d products | gnn-gather -q -o %s.gnb products" %
+            sh("gnn-sample -q %s --frontier %s --epochs 0:%d --steps 0:%d products | gnn-gather -q -F x,y,degree -o %s.gnb products" %
                (F, frontier, 1 if batches > 2 else 6, batches, frontier))
     if not os.path.exists("ids.gnb"):
         sh("gnn-sample -q %s --epochs 0:%d --steps 0:24 -o ids.gnb products" % (F, 1 if batches > 2 else 12))
