@@ -20,5 +20,6 @@ check "no row of gnn-tools fails" sides true
 check "peers have values, too" sides false
 sed 's/^/# /' out
 check "the table is made from the file" bench --table peers.ndjson
-check "it is the same" sh -c 'sed -n "/^date/,\$p" log | cmp - out'
+cp out table
+check "it is the same" sh -c 'sed -n "/^date/,\$p" log | cmp - table'
 done_testing
