@@ -137,9 +137,7 @@ bool gnn_batch_on_host(const struct gnn_tensor *t);
  * others are its structure, which is used to find memory. */
 bool gnn_batch_is_rows(const struct gnn_tensor *t);
 
-/* The features of nodes of type t, called `name`: those in place, or the batch's own tensor, or
- * NULL.
- */
+/* The features of the node type t, called `name`: in place, the batch's own tensor, or NULL. */
 const struct gnn_tensor *gnn_batch_features(const struct gnn_batch *b, uint32_t t,
                                             const char *name);
 

@@ -67,7 +67,7 @@ static void test_gemm(void)
 /* Gradients of weights, which are made transposed where that is faster. */
 static void test_turned(void)
 {
-    enum { MOST = 300, DEEPEST = 1100, THREADS = 4, SHAPES = 400 };
+    enum { MOST = 300, DEEPEST = 1300, THREADS = 4, SHAPES = 400 };
     float *a = vec(MOST * DEEPEST), *b = vec(MOST * DEEPEST), *c = vec(MOST * MOST),
           *w = vec(MOST * MOST), *scratch = vec(MOST * MOST);
     const int before = omp_get_max_threads();
@@ -77,7 +77,7 @@ static void test_turned(void)
         struct gnn_product p = {.ta = true,
                                 .m = 1 + (i * 37) % MOST,
                                 .n = 1 + (i * 101) % MOST,
-                                .k = 500 + i,
+                                .k = 60 + 3 * i,
                                 .a = a,
                                 .b = b,
                                 .beta = i % 3 ? 1 : 0,
