@@ -44,6 +44,8 @@ static int free_read(struct gnn_predict *p, uint32_t stage, struct gnn_err *e)
         if (!later && gnn_predict_table_end(p, &p->made[k], e))
             return e->code;
     }
+    if (stage == 1)
+        gnn_store_forget_all(p->s); /* features that were read in place */
     return 0;
 }
 
@@ -79,6 +81,7 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
     for (uint32_t t = 0; t < m->c.nntypes; t++)
         if (gnn_model_live(m, 0, t) && gnn_predict_features(p, t, e))
             goto fail;
+    gnn_store_forget_all(s); /* features that were copied */
     for (uint32_t i = 1; i < m->nstages; i++)
         if (one_stage(p, i, e))
             goto fail;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One stage for all nodes of a type, in chunks of rows. */
+#include "lib/base/mapped.h"
 #include "lib/predict/predict_impl.h"
 
 /* A chunk: rows [at, at + n) of part `part`, store ids from `first` on. */
@@ -61,6 +62,7 @@ static int bring_field(struct gnn_predict *p, uint32_t part, uint32_t r, const c
                         gnn_store_part_path(p->s, part), field, gnn_dtype_name(x->dtype));
     if (o->async)
         o->put(o, to->data, y, count * sizeof *y);
+    gnn_mapped_forget(rows.data, count * gnn_dtype_bytes(x->dtype));
     return 0;
 }
 
@@ -247,6 +249,21 @@ static int stage_chunk(struct gnn_predict *p, uint32_t stage, uint32_t type, con
     return gnn_predict_keep_rows(p, made, c->first, c->n, y, e);
 }
 
+/* The chunk's edges have been read, in order: until the next stage they need not stay in this
+ * process's memory. */
+static void forget_edges(const struct gnn_predict *p, uint32_t stage, uint32_t type,
+                         const struct chunk *c)
+{
+    EACH_CONV_INTO(v, p->m, stage, type) {
+        if (v->rel == GNN_ROWS)
+            continue;
+        const uint64_t *ptr =
+            (const uint64_t *)gnn_predict_adjacency(p, c->part, v->rel, "indptr")->data + c->at;
+        const uint32_t *source = gnn_predict_adjacency(p, c->part, v->rel, "indices")->data;
+        gnn_mapped_forget(source + ptr[0], (ptr[c->n] - ptr[0]) * sizeof *source);
+    }
+}
+
 int gnn_predict_stage(struct gnn_predict *p, uint32_t stage, uint32_t type, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
@@ -262,6 +279,8 @@ int gnn_predict_stage(struct gnn_predict *p, uint32_t stage, uint32_t type, stru
             c.n = rows_that_fit(p, stage, type, &c);
             if (stage_chunk(p, stage, type, &c, e))
                 return e->code;
+            forget_edges(p, stage, type, &c);
+            forget_edges(p, stage, type, &c);
             done += c.n;
             if (p->o.progress)
                 p->o.progress(p->o.arg, p->m->stage[stage].layer, done, total);
