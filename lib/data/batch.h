@@ -41,8 +41,8 @@ struct gnn_batch_type {
     const uint32_t *draws;
     /* (count[nhops]) ids in the unpartitioned store, if they travel beside others; or NULL */
     const uint32_t *orig;
-    /* Features in place: the store's tensor of all rows, f32, of which node[i] is that of node i;
-     * the batch has no tensor of them then. NULL: they are not in place. */
+    /* Features in place: the store's tensor of all rows, f32 or bf16, of which node[i] is that of
+     * node i; the batch has no tensor of them then. NULL: they are not in place. */
     const struct gnn_tensor *x;
 };
 

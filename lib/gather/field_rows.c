@@ -61,8 +61,10 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
 static bool is_resident(const struct gnn_tensor *t)
 {
     enum { PAGES = 4096 };
+    uint64_t bytes = 0;
+    (void)gnn_tensor_bytes(t, &bytes);
     const uint64_t page = gnn_page_size(), from = (uintptr_t)t->data / page * page,
-                   to = (uintptr_t)t->data + t->shape[0] * t->shape[1] * sizeof(float);
+                   to = (uintptr_t)t->data + bytes;
     unsigned char in[PAGES];
     for (uint64_t at = from; at < to; at += PAGES * page) {
         const uint64_t n = to - at < PAGES * page ? to - at : PAGES * page;
@@ -78,8 +80,8 @@ static bool is_resident(const struct gnn_tensor *t)
 void gnn_gather_job_in_place(struct gather_job *j, struct gnn_store *s)
 {
     const struct gnn_field *f = j->field;
-    if (strcmp(f->name, "x") || f->dtype != GNN_F32 || j->wire != GNN_F32 || !f->width ||
-        s->nparts != 1 || s->comm->size != 1 || s->out_of_core)
+    const bool good = f->dtype == GNN_F32 || f->dtype == GNN_BF16;
+    if (strcmp(f->name, "x") || !good || j->wire != f->dtype || !f->width || s->nparts != 1 || s->comm->size != 1 || s->out_of_core)
         return;
     j->in_place = gnn_store_findf(s, 0, "node/%s/x", s->meta.schema.ntype[j->type].name);
     j->touch = j->in_place && !is_resident(j->in_place);
@@ -87,14 +89,15 @@ void gnn_gather_job_in_place(struct gather_job *j, struct gnn_store *s)
 
 uint64_t gnn_gather_job_refer(const struct gather_job *j, const uint32_t *ids, uint64_t n)
 {
-    const uint64_t width = j->field->width, count = j->part->count;
-    const float *x = j->in_place->data;
+    const uint64_t bytes = j->field->width * gnn_dtype_bytes(j->field->dtype),
+                   count = j->part->count;
+    const char *x = j->in_place->data;
     for (uint64_t i = 0; i < n; i++) {
         if (ids[i] >= count)
             return i;
         if (j->touch) {
-            (void)*(const volatile float *)(x + ids[i] * width);
-            (void)*(const volatile float *)(x + ids[i] * width + width - 1);
+            (void)*(const volatile char *)(x + ids[i] * bytes);
+            (void)*(const volatile char *)(x + ids[i] * bytes + bytes - 1);
         }
     }
     return n;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/model/net_impl.h"
+#include "lib/model/row_source.h"
 #include "lib/base/plural.h"
 
 /* Whether the transposed block is needed: gradients flow back to inputs that are not features, and
@@ -64,13 +65,22 @@ static struct gnn_block hop_block(const struct gnn_net *n, const struct gnn_conv
                : cut_block(n, gnn_batch_block(n->b, h, v->rel), rows);
 }
 
-/* Whether v reads features in place: where they are, and nothing is done to them before. */
-static bool reads_in_place(const struct gnn_net *n, const struct gnn_conv *v)
+/* The features that v sums up as they are: those of the store, or the batch's in bf16; NULL: rows
+ * of f32 are made of them before. Factors of symmetric norm are by the batch's numbers of nodes. */
+static const struct gnn_tensor *features_as_they_are(const struct gnn_net *n,
+                                                     const struct gnn_conv *v)
 {
     const struct gnn_conv_run *run = net_run(n, v);
-    return !v->from && v->rel != GNN_ROWS && n->b->type[v->src].x && !n->drops_features &&
-           n->pass.m->c.feature_norm == GNN_FEATURES_AS_IS && run->layer->linear &&
-           !gnn_adj_needs_degrees(run->layer->norm) && !run->message;
+    const struct gnn_model_config *c = &n->pass.m->c;
+    const struct gnn_tensor *x;
+    struct gnn_err ignored = {0};
+    if (v->from || v->rel == GNN_ROWS || n->drops_features || run->message ||
+        c->feature_norm != GNN_FEATURES_AS_IS || !run->layer->linear ||
+        gnn_rows_of_batch(n->pass.m, n->b, v->src, run->adj.nsrc, &x, &ignored) || !x)
+        return NULL;
+    if (x == n->b->type[v->src].x)
+        return gnn_adj_needs_degrees(run->layer->norm) ? NULL : x;
+    return x->dtype == GNN_BF16 && n->pass.o->aggregate_bf16 ? x : NULL;
 }
 
 /* Sources of a block's edges, by their rows in the store, to `to`. */
@@ -104,9 +114,11 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const str
     a->node = n->node[r].data;
     set_edges(n, a, r, first, v->dst);
     run->message = run->layer->messages ? run->layer->messages(run) : 0;
-    run->in_place = reads_in_place(n, v);
+    run->features = features_as_they_are(n, v);
+    const bool in_place = run->features && run->features == n->b->type[v->src].x;
+    a->half = run->features && run->features->dtype == GNN_BF16 ? run->features->data : NULL;
     if (gnn_adj_open(n->pass.o, a, needs_way_back(run), e) ||
-        (run->in_place &&
+        (in_place &&
          n->pass.o->fit(n->pass.o, &run->source, a->edges, sizeof(uint32_t), "sources", e)))
         return e->code;
     a->nseg = 0;
@@ -121,7 +133,7 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const str
         seg[a->nseg].indptr = k.indptr;
         seg[a->nseg].value = a->value ? a->value + at : NULL;
         seg[a->nseg].indices = k.indices;
-        if (run->in_place) {
+        if (in_place) {
             number_sources(n, v, &k, (uint32_t *)run->source.data + at);
             seg[a->nseg].indices = (uint32_t *)run->source.data + at;
         }

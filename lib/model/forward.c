@@ -35,7 +35,7 @@ int gnn_net_open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_er
 {
     struct gnn_pass *s = &n->pass;
     struct gnn_conv_run *c = net_run(n, v);
-    c->x = c->in_place ? n->b->type[v->src].x->data : *net_made(n, v->from, v->src);
+    c->x = c->features ? c->features->data : *net_made(n, v->from, v->src);
     c->own = *net_made(n, v->from, v->dst);
     c->count = net_act(n, v->stage, v->dst)->after.count;
     if (c->message) {

@@ -72,8 +72,10 @@ struct gnn_conv_run {
     bool begins, ends; /* whether it is the first, or last, of its stage into the type */
     struct gnn_adj adj;
     uint32_t most;         /* destinations that `rows` makes in a call, at most */
-    bool in_place;         /* x are features in place, whose rows the edges' sources number */
-    struct gnn_buf source; /* these numbers, of all edges */
+    /* Or NULL: x are these features, as they are. Where they are the store's, `source` has their
+     * rows' numbers, of all edges' sources. */
+    const struct gnn_tensor *features;
+    struct gnn_buf source;
     uint32_t message;      /* width of messages; 0: sources are aggregated as they are */
     const float *x;        /* (nsrc, ds) the sources */
     const float *messages; /* (nsrc, message) made of the sources */

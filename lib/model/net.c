@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/gather.h"
+#include "kernels/half.h"
 #include "kernels/rng.h"
 #include "lib/model/decoder.h"
 #include "lib/model/examples.h"
@@ -108,8 +109,8 @@ int gnn_net_check_floats(const struct gnn_tensor *x, struct gnn_err *e)
                     gnn_dtype_name(x->dtype));
 }
 
-/* How many of the type's rows, the first, are wanted one after the other: those that layers do not
- * read in place. */
+/* How many of the type's rows, the first, are wanted in f32, one after the other: those that layers
+ * do not read as they are. */
 static uint32_t rows_together(const struct gnn_net *n, uint32_t t)
 {
     const struct gnn_model *m = n->pass.m;
@@ -120,10 +121,24 @@ static uint32_t rows_together(const struct gnn_net *n, uint32_t t)
             continue;
         if (v->dst == t && run->adj.ndst > most)
             most = run->adj.ndst;
-        if (v->src == t && v->rel != GNN_ROWS && !run->in_place)
+        if (v->src == t && v->rel != GNN_ROWS && !run->features)
             return net_rows(n, 0, t);
     }
     return most;
+}
+
+/* Rows of n nodes from node `first` on, of features in place in bf16. */
+static void widen_rows(const struct gnn_batch_type *type, uint64_t first, uint64_t n,
+                       uint64_t width, float *y)
+{
+    enum { AHEAD = 8 };
+    const uint32_t *node = type->node + first;
+    const uint16_t *x = type->x->data;
+    for (uint64_t i = 0; i < n; i++) {
+        for (uint64_t k = 0; i + AHEAD < n && k < width; k += 32)
+            __builtin_prefetch(x + node[i + AHEAD] * width + k);
+        gnn_bf16_to_f32(x + node[i] * width, width, y + i * width);
+    }
 }
 
 /* So many rows of features in place, copied; the gatherer has checked their numbers. */
@@ -135,6 +150,10 @@ static void copy_together(const struct gnn_net *n, uint32_t t, uint64_t rows, fl
     const struct gnn_gather_part all = {.count = type->x->shape[0], .data = type->x->data};
 #pragma omp parallel for schedule(dynamic, 1)
     for (uint64_t i = 0; i < rows; i += ROWS) {
+        if (type->x->dtype == GNN_BF16) {
+            widen_rows(type, i, rows - i < ROWS ? rows - i : ROWS, width, y + i * width);
+            continue;
+        }
         const struct gnn_gather some = {.part = &all,
                                         .nparts = 1,
                                         .bytes = width * sizeof *y,
@@ -152,7 +171,8 @@ int gnn_net_input(struct gnn_net *n, uint32_t t, const struct gnn_tensor *x,
     const struct gnn_model_config *c = &n->pass.m->c;
     const struct gnn_ops *o = n->pass.o;
     const bool in_place = x && x == n->b->type[t].x;
-    const uint32_t rows = in_place ? rows_together(n, t) : net_rows(n, 0, t);
+    const uint32_t rows =
+        in_place || (x && x->dtype == GNN_BF16) ? rows_together(n, t) : net_rows(n, 0, t);
     const uint64_t d = gnn_model_width(n->pass.m, 0, t);
     struct gnn_buf *buf = &net_act(n, 0, t)->out;
     struct gnn_dropout q;

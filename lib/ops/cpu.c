@@ -178,6 +178,13 @@ static void no_shape(const struct gnn_ops *o, const struct gnn_csr *block,
 {
 }
 
+static void host_aggregate_bf16(const struct gnn_ops *o, const struct gnn_csr *block,
+                                uint32_t nblocks, uint32_t from, uint32_t to, const uint16_t *x,
+                                size_t d, float *y, bool acc)
+{
+    gnn_spmm_rows_bf16(block, nblocks, from, to, x, d, y, acc);
+}
+
 const struct gnn_ops gnn_ops_cpu = {
     .chunk = 2048,
     .free = free_nothing,
@@ -197,6 +204,7 @@ const struct gnn_ops gnn_ops_cpu = {
     .enter = host_enter,
     .leave = host_leave,
     .gemm = host_gemm,
+    .aggregate_bf16 = host_aggregate_bf16,
 #define GNN_OP(name, ...) .name = host_##name,
 #include "lib/ops/list.h"
 };

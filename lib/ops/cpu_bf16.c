@@ -338,14 +338,6 @@ static int bf16_gemm(const struct gnn_ops *o, const struct gnn_product *p, struc
     return q.turned ? gnn_cpu_turned(o, &q, multiply_pieces, e) : multiply_pieces(o, &q, e);
 }
 
-static void bf16_aggregate(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
-                           uint32_t from, uint32_t to, const uint16_t *x, size_t d, float *y,
-                           bool acc)
-{
-    (void)o;
-    gnn_spmm_rows_bf16(block, nblocks, from, to, x, d, y, acc);
-}
-
 static const char *bf16_note(const struct gnn_ops *o)
 {
     const struct ops_bf16 *g = o->dev;
@@ -410,7 +402,7 @@ const struct gnn_ops *gnn_ops_bf16_new(struct gnn_err *e)
     g->ops = gnn_ops_cpu;
     g->ops.dev = g;
     g->ops.gemm = bf16_gemm;
-    g->ops.aggregate_bf16 = bf16_aggregate;
+    g->ops.bf16 = true;
     g->ops.note = bf16_note;
     g->ops.free = free_bf16;
     if (!begin_products(g, e))

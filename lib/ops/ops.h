@@ -53,6 +53,7 @@ typedef void (*gnn_ops_each)(void *arg, const char *name, uint64_t n, double ms,
 struct gnn_ops {
     void *dev;      /* state of the backend, if it has some: a device, or products in bf16 */
     bool async;     /* operations are still under way when the calls return */
+    bool bf16;      /* rows that lead into products and sums alone may be rounded to bf16 */
     uint32_t chunk; /* rows worth doing at once, so that they stay in the cache; UINT32_MAX: all */
 
     /* Frees the table; to be called before the devices are closed. */
@@ -104,7 +105,8 @@ struct gnn_ops {
 
     /* On a device, ReLU may make 0 of a NaN. */
     int (*gemm)(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e);
-    /* As `aggregate`, of rows of bf16; NULL: rows are kept in f32. */
+    /* As `aggregate`, of rows of bf16, with the bits of the same numbers in f32; NULL: such rows
+     * have to be widened before. */
     void (*aggregate_bf16)(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
                            uint32_t from, uint32_t to, const uint16_t *x, size_t d, float *y,
                            bool acc);

@@ -14,10 +14,22 @@
 /* Numbers, and rows of features, that a thread does at once. */
 enum { PIECE = 1 << 14, ROWS = 512 };
 
+/* Whether the features of a type are of bf16 in the store, and are taken as they are. */
+static bool features_are_halves(const struct gnn_predict *p, uint32_t type)
+{
+    struct gnn_err ignored = {0};
+    const struct gnn_tensor *x;
+    for (uint32_t k = 0; k < p->s->nparts; k++)
+        if (gnn_rows_of_part(p->m, p->s, k, type, &x, &ignored) || !x || x->dtype != GNN_BF16)
+            return false;
+    return p->o.ops->aggregate_bf16 && p->m->c.feature_norm == GNN_FEATURES_AS_IS;
+}
+
 bool gnn_predict_halves(const struct gnn_predict *p, uint32_t stage, uint32_t type)
 {
     const struct gnn_model *m = p->m;
-    bool half = p->o.ops->aggregate_bf16 && stage + 1 < m->nstages;
+    bool half =
+        (p->o.ops->bf16 || (!stage && features_are_halves(p, type))) && stage + 1 < m->nstages;
     half = half && !(p->o.embedding && stage == predict_embedding_stage(m) && type == m->c.target);
     EACH_CONV(v, m)
         half = half && (v->from != stage || v->src != type || v->rel == GNN_ROWS || !v->needed ||

@@ -159,7 +159,7 @@ static int make_messages(struct gnn_predict *p, const struct gnn_conv *v, struct
     struct gnn_table *z = &p->rel[v->rel].messages;
     const struct gnn_table *in = predict_made(p, v->from, v->src);
     if (gnn_predict_table_new(p, z, in->rows, run->message,
-                              p->o.ops->aggregate_bf16 && v->layer->linear, e))
+                              p->o.ops->bf16 && v->layer->linear, e))
         return e->code;
     for (uint64_t i = 0; i < in->rows; i += p->chunk) {
         const uint64_t n = in->rows - i < p->chunk ? in->rows - i : p->chunk;

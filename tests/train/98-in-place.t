@@ -3,14 +3,15 @@
 # whose batches have copies.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q -o g sbm:nodes=900,degree=6,features=20,classes=3,train=0.6,valid=0.2 || exit 1
+gnn-import -q -o half --dtype bf16 sbm:nodes=900,degree=6,features=20,classes=3,train=0.6,valid=0.2 || exit 1
 gnn-import -q -o typed igbh:scale=0.00002,features=8 || exit 1
 gnn-partition -q -k 3 -o parts g || exit 1
-# alike WHAT STORE SAMPLING MODEL
+# alike WHAT STORE SAMPLING MODEL [GATHERING]
 alike() {
     # shellcheck disable=SC2086
     check "gnn-train --store makes the model that it makes of a stream: $1" sh -c \
         'gnn-train --no-provenance -q -j2 --store "$1" $2 $3 --seed 3 --epochs 2 --eval none -o one.st && gnn-sample -q $2 --seed 3 --epochs 0:2 "$1" |
-        gnn-gather -q "$1" | gnn-train --no-provenance -q -j2 $3 --seed 3 -o two.st && cmp one.st two.st' sh "$2" "$3" "$4"
+        gnn-gather -q $4 "$1" | gnn-train --no-provenance -q -j2 $3 --seed 3 -o two.st && cmp one.st two.st' sh "$2" "$3" "$4" "$5"
 }
 for frontier in new all; do
     alike "sage, $frontier" g "-f 4,4 -b 128 --frontier $frontier" '-m sage --hidden 32'
@@ -25,6 +26,26 @@ alike 'trees, in which a node is more than once' g "$new --disjoint" '-m sage --
 alike 'a typed graph' typed '-f 3,3 -b 64 --frontier new' '-m sage --hidden 16'
 alike 'R-GCN of a typed graph' typed '-f 3,3 -b 64 --frontier new' '-m rgcn --hidden 16'
 alike 'three partitions' parts "$new" '-m sage --hidden 32'
+
+# Of bf16 in the store: in place, and in a stream's batches, where they are summed up as they are, too.
+for m in sage 'gin --train-eps' rgcn gcn 'sage --aggr max' 'sage --dropout-input 0.3' 'sage --feature-norm row' 'gat --heads 2'; do
+    alike "$m of bf16" half "$new" "-m $m --hidden 32" '--fields x,y,degree'
+done
+alike 'products of bf16 of features of bf16' half "$new" '-m sage --hidden 32 --precision bf16'
+# The same numbers in f32 make the same model.
+gnn-partition -q -k 1 --dtype f32 -o widened half || exit 1
+for m in sage gcn rgcn; do
+    for g in half widened; do
+        gnn-train --no-provenance -q -j2 --store $g -f 4,4 -b 128 -m $m --hidden 32 --epochs 2 --eval none -o $g.st || exit 1
+        gnn-predict -q -o $g.npy $g $g.st || exit 1
+        python3 -c 'import sys
+m = open(sys.argv[1], "rb").read()
+sys.stdout.buffer.write(m[8 + int.from_bytes(m[:8], "little"):])' $g.st >$g.tensors
+    done
+    check "$m: there is a model" test -s half.tensors
+    check "$m: numbers of bf16 make the model that the same make in f32" cmp half.tensors widened.tensors
+    check "$m: and the same predictions" cmp half.npy widened.npy
+done
 
 # They are in place indeed: batches ahead would have copies otherwise, and features that are scaled a copy more.
 gnn-import -q -o wide sbm:nodes=40000,degree=10,features=256,classes=3,train=0.1,valid=0 || exit 1
