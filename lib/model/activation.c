@@ -192,7 +192,7 @@ void gnn_activation_track(const struct gnn_pass *s, const struct gnn_activation 
                           (int64_t *)(params + s->m->param[a->norm + GNN_NORM_BATCHES].at));
 }
 
-/* Rows [from, to) of dy through dropout and the activation function. */
+/* Rows [from, to) of dy, the first of them at dy, through dropout and the activation function. */
 static void act_rows_back(const struct gnn_ops *o, const struct gnn_activation *a, uint32_t from,
                           uint32_t to, const float *y, float *dy)
 {
@@ -202,7 +202,7 @@ static void act_rows_back(const struct gnn_ops *o, const struct gnn_activation *
     struct gnn_dropout q = a->q;
     if (a->drop)
         q.node += from;
-    o->act_back(o, dy + at, y + at, to - from, a->w, a->act, keep_scale(a), a->drop ? &q : NULL);
+    o->act_back(o, dy, y + at, to - from, a->w, a->act, keep_scale(a), a->drop ? &q : NULL);
 }
 
 int gnn_activation_back_sums(struct gnn_pass *s, const struct gnn_activation *a, uint32_t rows,
@@ -218,7 +218,7 @@ int gnn_activation_back_sums(struct gnn_pass *s, const struct gnn_activation *a,
     EACH_CHUNK(from, to, rows, o) {
         /* The activation function comes first in the backward pass; then sums over all rows, of
          * which each gradient needs its share. */
-        act_rows_back(o, a, from, to, y, dy);
+        act_rows_back(o, a, from, to, y, dy + from * w);
         o->moments(o, dy + from * w, (const float *)a->xhat.data + from * w, NULL, to - from, w,
                    s->work.data, sum);
     }
@@ -255,11 +255,11 @@ void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uin
     if (!batch)
         act_rows_back(o, a, from, to, y, dy);
     if (batch)
-        o->batch_norm_back(o, dy + at, (const float *)a->xhat.data + at,
+        o->batch_norm_back(o, dy, (const float *)a->xhat.data + at,
                            a->count ? a->count + from : NULL, rows, w, a->stat.data,
                            gnn_pass_param(s, a->norm));
     else if (a->norm != NO_NORM)
-        o->layer_norm_back(o, dy + at, (const float *)a->xhat.data + at,
+        o->layer_norm_back(o, dy, (const float *)a->xhat.data + at,
                            (const float *)a->rstd.data + from, rows, w, gnn_pass_param(s, a->norm),
                            gnn_pass_grad(s, a->norm), gnn_pass_grad(s, a->norm + GNN_NORM_BIAS),
                            s->work.data);
@@ -267,5 +267,5 @@ void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uin
      * would leave rounding noise, and Adam, which divides by the size of the gradient, would make
      * whole steps of it. */
     if (db && !(batch && a->rows > 1))
-        o->colsum(o, dy + at, rows, w, s->work.data, db, true);
+        o->colsum(o, dy, rows, w, s->work.data, db, true);
 }

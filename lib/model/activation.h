@@ -57,7 +57,7 @@ void gnn_activation_again(struct gnn_pass *s, struct gnn_activation *a, uint32_t
  * all are there from the beginning. Gradients of the norm's parameters are added to. */
 int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a, uint32_t rows,
                              const float *y, float *dy, struct gnn_err *e) GNN_MUST_USE;
-/* dy and y: row 0. db: the gradient of the bias, added to; or NULL. */
+/* y: row 0. dy: row `from`. db: the gradient of the bias, added to; or NULL. */
 void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uint32_t from,
                          uint32_t to, const float *y, float *dy, float *db);
 

@@ -128,11 +128,18 @@ static inline void gnn_adj_max_back(const struct gnn_ops *o, const struct gnn_ad
 {
     o->max_back(o, a->back, 1, 0, a->nsrc, dy, arg, a->ndst, d, dx, a->number, acc);
 }
-/* Backward: sets dx, all rows, to A^T dy, or adds A^T dy to it. */
+/* Backward: sets dx, whose row 0 is row `from` of A^T dy, to rows [from, to), or adds these to it;
+ * without a range, all rows. */
+static inline void gnn_adj_spread_rows(const struct gnn_ops *o, const struct gnn_adj *a,
+                                       uint32_t from, uint32_t to, const float *dy, size_t d,
+                                       float *dx, bool acc)
+{
+    o->aggregate(o, a->back, 1, from, to, dy, a->ndst, d, dx, acc);
+}
 static inline void gnn_adj_spread(const struct gnn_ops *o, const struct gnn_adj *a, const float *dy,
                                   size_t d, float *dx, bool acc)
 {
-    o->aggregate(o, a->back, 1, 0, a->nsrc, dy, a->ndst, d, dx, acc);
+    gnn_adj_spread_rows(o, a, 0, a->nsrc, dy, d, dx, acc);
 }
 
 #endif

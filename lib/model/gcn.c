@@ -41,6 +41,7 @@ const struct gnn_layer gnn_layer_gcn = {
     .rows = gnn_linear_rows,
     .rows_back = gnn_linear_rows_back,
     .sources_back = gnn_linear_sources_back,
+    .late_back = gnn_linear_late_back,
     .constant_sums = true,
     .linear = true,
     .gather = gnn_linear_gather,

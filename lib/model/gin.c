@@ -139,9 +139,9 @@ static int sums_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct 
     struct gnn_pass *s = c->s;
     const uint32_t rows = to - from;
     float *dh = c->kept[HIDDEN_GRAD].data, *sums = gnn_conv_scratch(c, SUMS, from, to, c->ds, e);
+    dh += (size_t)from * c->w;
     gnn_activation_back(s, &c->inside, from, to, c->kept[HIDDEN].data, dh,
                         gnn_conv_grad(c, BIAS_0));
-    dh += (size_t)from * c->w;
     if (!sums || gnn_pass_gemm(s, true, false, c->w, c->ds, rows, dh, sums, 1,
                                gnn_conv_grad(c, LIN_0), NULL, e))
         return e->code;
@@ -246,6 +246,11 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
     return gnn_gin_sums_back(c, e) ? e->code : spread_sums(c, dy, g, acc, e);
 }
 
+static void late_back(const struct gnn_conv_run *c, uint32_t from, uint32_t to, float *g, bool acc)
+{
+    gnn_adj_spread_rows(c->s->o, &c->adj, from, to, c->kept[SUMS].data, c->ds, g, acc);
+}
+
 const struct gnn_layer gnn_layer_gin = {
     .name = "gin",
     .activates = true,
@@ -263,6 +268,7 @@ const struct gnn_layer gnn_layer_gin = {
     .rows = make_rows,
     .rows_back = gnn_gin_rows_back,
     .sources_back = sources_back,
+    .late_back = late_back,
     .own_back = gnn_gin_own_back,
     .linear = true,
     .gather = gather_sums,

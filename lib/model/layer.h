@@ -205,11 +205,15 @@ struct gnn_layer {
      * sources_back: takes the gradient dy of all rows; sets g to the gradient of the sources, or
      *   adds it; g NULL: it is not wanted. Tables without edges have none: to them, all rows are
      *   the destinations' own.
+     * late_back, or NULL: where there are no messages, sources_back may get NULL for g, and this
+     *   makes rows [from, to) of the gradient then, row `from` at g, in ranges as they are needed;
+     *   rows_back alone reads dy then, where sources and destinations get no gradient.
      * own_back: adds the gradient of the destinations' own rows to g. */
     int (*rows_back)(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
                      struct gnn_err *e);
     int (*sources_back)(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
                         struct gnn_err *e);
+    void (*late_back)(const struct gnn_conv_run *c, uint32_t from, uint32_t to, float *g, bool acc);
     int (*own_back)(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e);
 
     /* Full batches (lib/model/full.h), in which sources come one partition at a time: c->x, or
@@ -346,6 +350,8 @@ int gnn_linear_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, con
                          struct gnn_err *e);
 int gnn_linear_sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
                             struct gnn_err *e);
+void gnn_linear_late_back(const struct gnn_conv_run *c, uint32_t from, uint32_t to, float *g,
+                          bool acc);
 int gnn_linear_gather(struct gnn_conv_run *c, bool first, struct gnn_err *e);
 int gnn_linear_spread(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
                       struct gnn_err *e);

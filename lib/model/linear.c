@@ -89,6 +89,12 @@ int gnn_linear_spread(struct gnn_conv_run *c, const float *dy, float *g, bool ac
     return e->code;
 }
 
+void gnn_linear_late_back(const struct gnn_conv_run *c, uint32_t from, uint32_t to, float *g,
+                          bool acc)
+{
+    gnn_adj_spread_rows(c->s->o, &c->adj, from, to, c->kept[0].data, c->ds, g, acc);
+}
+
 int gnn_linear_send_back(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e)
 {
     const uint32_t n = c->adj.nsrc, k = c->layer->weight;

@@ -75,6 +75,7 @@ void gnn_net_release(struct gnn_net *n)
     }
     gnn_decoder_release(n);
     o->release(o, &n->blocks);
+    o->release(o, &n->late);
     o->release(o, &n->slab);
     o->release_host(o, &n->counts);
     gnn_buf_release(&n->segs);

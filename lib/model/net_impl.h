@@ -48,15 +48,17 @@ int gnn_net_open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_er
  * if this is the last one; or NULL. */
 int gnn_net_conv_rows(struct gnn_net *n, const struct gnn_conv *v, float *out, bool fresh,
                       struct gnn_activation *after, struct gnn_err *e) GNN_MUST_USE;
-/* Before a backward pass: gradients of parameters are 0, and of rows only the outputs have one. */
+/* Before a backward pass: gradients of parameters are 0, and of rows only the outputs have one; all
+ * rows are early. */
 void gnn_net_open_back(struct gnn_net *n);
-/* The buffer that accumulates the gradients of a stage's rows; its first writer writes all rows.
+/* The buffer that accumulates the gradients of a stage's early rows; its first writer writes all.
  * _zeroed: for a writer that adds to only some rows. */
 int gnn_net_grad(struct gnn_net *n, uint32_t stage, uint32_t t, float **g,
                  struct gnn_err *e) GNN_MUST_USE;
 int gnn_net_grad_zeroed(struct gnn_net *n, uint32_t stage, uint32_t t, float **g,
                         struct gnn_err *e) GNN_MUST_USE;
-/* Everything that is done with the rows of dy, chunk by chunk, after gnn_activation_back_open. */
+/* Everything that is done with the rows of dy, of which the early ones are there, chunk by chunk,
+ * after gnn_activation_back_open. */
 int gnn_net_rows_back(struct gnn_net *n, uint32_t stage, uint32_t t, float *dy,
                       struct gnn_err *e) GNN_MUST_USE;
 /* Adds a convolution's share to the gradient of the destinations' own rows. */
