@@ -23,7 +23,7 @@ static GNN_HD struct gnn_link_row gnn_link_row_of(size_t i, size_t p, size_t n, 
     return each ? own : shared;
 }
 
-/* A place of a negative that has none. */
+/* Sets the loss and gradient of an empty place j to 0: its link has fewer negatives. */
 static GNN_HD void gnn_link_row_skip(size_t j, double *row_loss, float *dz)
 {
     row_loss[j] = 0;

@@ -26,6 +26,7 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORKER = os.path.join(TOP, "scripts", "bench-peer.py")
 LIMIT = 240  # seconds for one answer of a peer
+HEAVY = 4 << 30  # bytes that the worker of a peer may keep from row to row
 # What lets malloc keep memory between steps, without which tensor libraries spend most of a step on page faults.
 KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "17179869184", "MALLOC_TOP_PAD_": "268435456"}
 NAMES = {"torch": "PyTorch", "pyg": "PyG", "dgl": "DGL", "graphbolt": "GraphBolt", "text": "pandas, SciPy", "gnntools": "gnn-tools"}
@@ -98,7 +99,7 @@ def rows(small):
         Row("node2vec 0.5,2", RATE, "M steps/s",
             [("", "gnn-sample --walk-length 10 --walks-per-seed 2 --node2vec 0.5,2 --keep-index --count -j 1 products")],
             ["dgl products walk node2vec=0.5,2 batches=8"], rate_of, warm=True),
-        Row("induced, 10,5", RATE, "M edges/s", [("", "gnn-sample -f 10,5 --frontier new --induced --disjoint --count -j 1 --steps 0:24 products")],
+        Row("induced, 10,5", RATE, "M edges/s", [("", "gnn-sample -f 10,5 --frontier new --induced --count -j 1 --steps 0:24 products")],
             ["dgl products sample rule=induced fanout=10,5 batches=4"], rate_of),
         Row("sampling by weight, new", RATE, "M edges/s", sample("--frontier new --weight weight --keep-index -j 1", "ruled"),
             ["pyg ruled sample rule=weight batches=8"], rate_of, warm=True),
@@ -185,8 +186,15 @@ class Worker:
         self.child = subprocess.Popen([python, "-W", "ignore", "-B", WORKER, store, system], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                       stderr=open(os.path.join(work, "peers.err"), "ab"), env={**os.environ, **KEPT})
 
+    def memory(self):
+        with open("/proc/%d/statm" % self.child.pid) as f:
+            return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
     def ask(self, request):
-        os.write(self.child.stdin.fileno(), (request + "\n").encode())
+        try:
+            os.write(self.child.stdin.fileno(), (request + "\n").encode())
+        except BrokenPipeError:
+            raise Failed("it died: see peers.err") from None
         end, fd = time.time() + LIMIT, self.child.stdout.fileno()
         while True:
             line, newline, rest = self.seen.partition(b"\n")
@@ -217,10 +225,13 @@ def run_shell(command, work):
     last = shlex.split(command.rpartition("|")[2])[0]
     full = command + (" --metrics metrics.ndjson" if last != "gnn-predict" else "")
     full += " -q -o model.safetensors" if last == "gnn-train" else ""
-    child = subprocess.Popen(["sh", "-c", full], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=work, text=True)
-    said, wrong = child.stdout.read(), child.stderr.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = status
+    with open(os.path.join(work, "ours.err"), "w+") as err:
+        child = subprocess.Popen(["sh", "-c", full], stdout=subprocess.PIPE, stderr=err, cwd=work, text=True)
+        said = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = status
+        err.seek(0)
+        wrong = err.read()
     took = {"wall": time.time() - start, "peak": usage.ru_maxrss * 1024, "metrics": []}
     if status:
         raise Failed((wrong.strip().splitlines() or ["status %d" % status])[-1])
@@ -319,6 +330,8 @@ class Bench:
             return
         print("%s (%s)" % (row.name, row.unit), flush=True)
         self.note(row=row.name, kind=row.kind, unit=row.unit)
+        for key in [key for key, worker in self.workers.items() if worker.memory() > HEAVY]:
+            self.workers.pop(key).close()
         if row.warm:
             with contextlib.suppress(Failed):
                 run_shell(row.ours[0][1], self.work)
@@ -421,7 +434,7 @@ def stores(scale, python):
 
     made = open("peers.scale").read() if os.path.exists("peers.scale") else ""
     if made != str(scale):
-        sh("rm -rf products ruled tenth hundredth *.gnb times.txt edges.txt sage.safetensors")
+        sh("rm -rf products ruled part10 part100 tenth hundredth *.gnb times.txt edges.txt sage.safetensors")
     batches = 12 if scale >= 0.1 else 2
     for store, what in ("products", "products:scale=%g" % scale), ("ruled", "products:scale=%g,weights=1,times=1,features=8" % scale), (
             "part10", "products:scale=%g" % (scale / 10)), ("part100", "products:scale=%g" % (scale / 100)):
@@ -435,7 +448,7 @@ def stores(scale, python):
             sh("gnn-sample -q %s --frontier %s --epochs 0:%d --steps 0:%d products | gnn-gather -q -F x,y,degree -o %s.gnb products" %
                (F, frontier, 1 if batches > 2 else 6, batches, frontier))
     if not os.path.exists("ids.gnb"):
-        sh("gnn-sample -q %s --epochs 0:%d --steps 0:24 -o ids.gnb products" % (F, 1 if batches > 2 else 12))
+        sh("gnn-sample -q %s --epochs 0:%d --steps 0:96 -o ids.gnb products" % (F, 1 if batches > 2 else 12))
     if not os.path.exists("sage.safetensors"):
         sh("gnn-train -q -i all.gnb %s -o sage.safetensors" % MODEL)
     if not os.path.exists("times.txt"):
@@ -542,7 +555,9 @@ BEGIN, END = "bench-peers.py --write: begin", "bench-peers.py --write: end"
 def put(path, text):
     """Puts it between the lines that have BEGIN and END."""
     old = open(path).read()
-    new = re.sub(r"(?s)(%s[^\n]*\n).*?([^\n]*%s)" % (BEGIN, END), lambda m: m.group(1) + text + m.group(2), old, count=1)
+    new, n = re.subn(r"(?s)(%s[^\n]*\n).*?([^\n]*%s)" % (BEGIN, END), lambda m: m.group(1) + text + m.group(2), old, count=1)
+    if not n:
+        sys.exit("bench-peers.py: %s has no lines with '%s' and '%s'" % (path, BEGIN, END))
     with open(path, "w") as f:
         f.write(new)
 

@@ -16,8 +16,8 @@ void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char
 /* Takes NULL. */
 void gnn_mapped_free(const void *p);
 
-/* Puts copies of the whole 2 MiB pieces of `bytes` at `data`, which are mapped read-only, in their
- * places, in memory of which the kernel is asked to make huge pages. Addresses and contents stay,
+/* Replaces the whole 2 MiB pieces of `bytes` at `data`, which are mapped read-only, by copies in
+ * memory of which the kernel is asked to make huge pages. Addresses and contents stay,
  * for threads that read meanwhile, too, and what is mapped keeps these pages until _free. *copied:
  * bytes. Copies on OpenMP threads; needs as much memory. GNN_E_NOMEM leaves all as it was; after
  * another error, which only the kernel can cause, nothing of it may be read. */

@@ -81,7 +81,8 @@ void gnn_gather_job_in_place(struct gather_job *j, struct gnn_store *s)
 {
     const struct gnn_field *f = j->field;
     const bool good = f->dtype == GNN_F32 || f->dtype == GNN_BF16;
-    if (strcmp(f->name, "x") || !good || j->wire != f->dtype || !f->width || s->nparts != 1 || s->comm->size != 1 || s->out_of_core)
+    if (strcmp(f->name, "x") || !good || j->wire != f->dtype || !f->width || s->nparts != 1 ||
+        s->comm->size != 1 || s->out_of_core)
         return;
     j->in_place = gnn_store_findf(s, 0, "node/%s/x", s->meta.schema.ntype[j->type].name);
     j->touch = j->in_place && !is_resident(j->in_place);
@@ -90,13 +91,14 @@ void gnn_gather_job_in_place(struct gather_job *j, struct gnn_store *s)
 uint64_t gnn_gather_job_refer(const struct gather_job *j, const uint32_t *ids, uint64_t n)
 {
     const uint64_t bytes = j->field->width * gnn_dtype_bytes(j->field->dtype),
-                   count = j->part->count;
+                   count = j->part->count, page = gnn_page_size();
     const char *x = j->in_place->data;
     for (uint64_t i = 0; i < n; i++) {
         if (ids[i] >= count)
             return i;
         if (j->touch) {
-            (void)*(const volatile char *)(x + ids[i] * bytes);
+            for (uint64_t at = 0; at < bytes; at += page)
+                (void)*(const volatile char *)(x + ids[i] * bytes + at);
             (void)*(const volatile char *)(x + ids[i] * bytes + bytes - 1);
         }
     }

@@ -89,8 +89,8 @@ struct gnn_gather_opts {
      * memory: of nodes' fields, as stored, without checksums; on the CPU with one rank only */
     bool part_by_part;
     /* Features x may stay in place (gnn_batch_type.x), where they are f32 or bf16 in a store of
-     * one partition that fits into memory: on the CPU with one rank only, for a reader in this process.
-     * The store must outlive the batches then. */
+     * one partition that fits into memory: on the CPU with one rank only, for a reader in this
+     * process. The store must outlive the batches then. */
     bool in_place;
     /* With a gpu, whose first device also trains on the batches: leaves space for that. */
     bool beside;

@@ -87,6 +87,9 @@ static float *make_late(struct gnn_net *n, uint32_t stage, uint32_t t, uint32_t 
             run->layer->late_back(run, from, to, n->late.data, acc);
             acc = true;
         }
+    if (!acc)
+        o->zero(o, n->late.data,
+                (uint64_t)(to - from) * gnn_model_width(m, stage, t) * sizeof(float));
     return n->late.data;
 }
 

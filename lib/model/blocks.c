@@ -93,6 +93,32 @@ static void number_sources(const struct gnn_net *n, const struct gnn_conv *v,
         to[i] = node[k->indices[i]];
 }
 
+/* Whether v reads features in the store. */
+static bool reads_in_place(const struct gnn_net *n, const struct gnn_conv *v)
+{
+    const struct gnn_tensor *x = net_run(n, v)->features;
+    return x && x == n->b->type[v->src].x;
+}
+
+/* Appends block k, whose edges have numbers from `at` on, to the segments. */
+static void add_segment(const struct gnn_net *n, const struct gnn_conv *v,
+                        const struct gnn_block *k, uint64_t at, struct gnn_csr *segments)
+{
+    struct gnn_adj *a = &net_run(n, v)->adj;
+    struct gnn_csr *seg = segments + a->nseg++;
+    *seg = gnn_adj_segment(a);
+    seg->first = k->first;
+    seg->n = k->n;
+    seg->indptr = k->indptr;
+    seg->value = a->value ? a->value + at : NULL;
+    seg->indices = k->indices;
+    if (reads_in_place(n, v)) {
+        uint32_t *to = (uint32_t *)net_run(n, v)->source.data + at;
+        number_sources(n, v, k, to);
+        seg->indices = to;
+    }
+}
+
 /* Lists the blocks of convolution v from seg[0] on, at least one, and the transposed one. */
 static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const struct gnn_sampling *s,
                           struct gnn_csr *seg, struct gnn_err *e)
@@ -115,10 +141,9 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const str
     set_edges(n, a, r, first, v->dst);
     run->message = run->layer->messages ? run->layer->messages(run) : 0;
     run->features = features_as_they_are(n, v);
-    const bool in_place = run->features && run->features == n->b->type[v->src].x;
     a->half = run->features && run->features->dtype == GNN_BF16 ? run->features->data : NULL;
     if (gnn_adj_open(n->pass.o, a, needs_way_back(run), e) ||
-        (in_place &&
+        (reads_in_place(n, v) &&
          n->pass.o->fit(n->pass.o, &run->source, a->edges, sizeof(uint32_t), "sources", e)))
         return e->code;
     a->nseg = 0;
@@ -127,17 +152,7 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const str
         const struct gnn_block k = hop_block(n, v, h, a->ndst);
         if (k.n == 0)
             continue;
-        seg[a->nseg] = gnn_adj_segment(a);
-        seg[a->nseg].first = k.first;
-        seg[a->nseg].n = k.n;
-        seg[a->nseg].indptr = k.indptr;
-        seg[a->nseg].value = a->value ? a->value + at : NULL;
-        seg[a->nseg].indices = k.indices;
-        if (in_place) {
-            number_sources(n, v, &k, (uint32_t *)run->source.data + at);
-            seg[a->nseg].indices = (uint32_t *)run->source.data + at;
-        }
-        a->nseg++;
+        add_segment(n, v, &k, at, seg);
         at += k.edges;
     }
     /* Layers expect at least one block, even if no node has an edge. */

@@ -71,7 +71,7 @@ struct gnn_conv_run {
     struct gnn_conv_run *lead;
     bool begins, ends; /* whether it is the first, or last, of its stage into the type */
     struct gnn_adj adj;
-    uint32_t most;         /* destinations that `rows` makes in a call, at most */
+    uint32_t most; /* destinations that `rows` makes in a call, at most */
     /* Or NULL: x are these features, as they are. Where they are the store's, `source` has their
      * rows' numbers, of all edges' sources. */
     const struct gnn_tensor *features;

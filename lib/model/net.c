@@ -110,22 +110,26 @@ int gnn_net_check_floats(const struct gnn_tensor *x, struct gnn_err *e)
                     gnn_dtype_name(x->dtype));
 }
 
-/* How many of the type's rows, the first, are wanted in f32, one after the other: those that layers
- * do not read as they are. */
-static uint32_t rows_together(const struct gnn_net *n, uint32_t t)
+/* How many of the type's rows, the first, are wanted in f32, one after the other: all, unless
+ * layers read features as they are; in_place: the batch has no others. */
+static uint32_t rows_together(const struct gnn_net *n, uint32_t t, bool in_place)
 {
     const struct gnn_model *m = n->pass.m;
     uint32_t most = 0;
+    bool read = in_place;
     EACH_CONV(v, m) {
         const struct gnn_conv_run *run = net_run(n, v);
         if (v->from || !v->needed)
             continue;
         if (v->dst == t && run->adj.ndst > most)
             most = run->adj.ndst;
-        if (v->src == t && v->rel != GNN_ROWS && !run->features)
+        if (v->src != t || v->rel == GNN_ROWS)
+            continue;
+        if (!run->features)
             return net_rows(n, 0, t);
+        read = true;
     }
-    return most;
+    return read ? most : net_rows(n, 0, t);
 }
 
 /* Rows of n nodes from node `first` on, of features in place in bf16. */
@@ -172,8 +176,7 @@ int gnn_net_input(struct gnn_net *n, uint32_t t, const struct gnn_tensor *x,
     const struct gnn_model_config *c = &n->pass.m->c;
     const struct gnn_ops *o = n->pass.o;
     const bool in_place = x && x == n->b->type[t].x;
-    const uint32_t rows =
-        in_place || (x && x->dtype == GNN_BF16) ? rows_together(n, t) : net_rows(n, 0, t);
+    const uint32_t rows = rows_together(n, t, in_place);
     const uint64_t d = gnn_model_width(n->pass.m, 0, t);
     struct gnn_buf *buf = &net_act(n, 0, t)->out;
     struct gnn_dropout q;

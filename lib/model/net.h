@@ -10,7 +10,7 @@
 struct gnn_net_act {
     struct gnn_buf out;          /* (n, width): the stage's results */
     struct gnn_buf grad;         /* their gradient, of the first `early` rows */
-    uint32_t early;              /* the others are made in ranges, just before they are used, */
+    uint32_t early;              /* the others are made in ranges in gnn_net.late */
     struct gnn_activation after; /* of the stage that makes the output */
     bool has_grad;
 };
@@ -47,7 +47,7 @@ struct gnn_net {
     struct gnn_buf segs;        /* all relations' blocks, as the host puts them together, */
     struct gnn_buf blocks;      /* and in the operations' memory */
     struct gnn_buf counts;      /* the host's, of edges */
-    struct gnn_buf late;         /* here */
+    struct gnn_buf late;        /* gradients that are not early, of a range of rows */
     struct gnn_buf slab;
     struct gnn_decoder_run decoder; /* of models of links */
     /* The gradient-ready callback, or NULL: called in the backward pass, with pass.arg, when the

@@ -291,13 +291,12 @@ static const struct gnn_layer *choose_table(const struct gnn_model_config *c);
     .tell = tell_project
 #define PLAIN_TABLE(how)                                                                           \
     {                                                                                              \
-        SAGE_TABLE(how), .constant_sums = true, .linear = true, .buffers = 1, .bias = LIN_L_BIAS,  \
-                         .messages = gnn_linear_messages, .send = gnn_linear_send,                 \
-                         .rows = make_rows, .rows_back = rows_back,                                \
-                         .sources_back = gnn_linear_sources_back,                                  \
-                         .late_back = gnn_linear_late_back, .own_back = own_back,                  \
-                         .gather = gnn_linear_gather, .spread = gnn_linear_spread,                 \
-                         .send_back = gnn_linear_send_back,                                        \
+        SAGE_TABLE(how),                                                                           \
+            .constant_sums = true, .linear = true, .buffers = 1, .bias = LIN_L_BIAS,               \
+            .messages = gnn_linear_messages, .send = gnn_linear_send, .rows = make_rows,           \
+            .rows_back = rows_back, .sources_back = gnn_linear_sources_back,                       \
+            .late_back = gnn_linear_late_back, .own_back = own_back, .gather = gnn_linear_gather,  \
+            .spread = gnn_linear_spread, .send_back = gnn_linear_send_back,                        \
     }
 #define MORE_TABLE(how, number, last, make, back)                                                  \
     {                                                                                              \

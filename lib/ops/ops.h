@@ -53,7 +53,7 @@ typedef void (*gnn_ops_each)(void *arg, const char *name, uint64_t n, double ms,
 struct gnn_ops {
     void *dev;      /* state of the backend, if it has some: a device, or products in bf16 */
     bool async;     /* operations are still under way when the calls return */
-    bool bf16;      /* rows that lead into products and sums alone may be rounded to bf16 */
+    bool bf16;      /* rows that only products and sums read may be rounded to bf16 */
     uint32_t chunk; /* rows worth doing at once, so that they stay in the cache; UINT32_MAX: all */
 
     /* Frees the table; to be called before the devices are closed. */

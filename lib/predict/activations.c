@@ -190,10 +190,10 @@ int gnn_predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_e
 }
 
 /* Features are read at random in huge pages, if there are any, sooner than in those of a file. */
-static bool copy_pays(const struct gnn_predict *p, const struct gnn_table *t)
+static bool copy_pays(const struct gnn_predict *p, const struct gnn_table *t, bool half)
 {
-    return p->held + t->rows * t->width * sizeof(float) <= p->o.memory &&
-           gnn_huge_pages_offered("");
+    const size_t size = half ? sizeof *t->half : sizeof *t->data;
+    return p->held + t->rows * t->width * size <= p->o.memory && gnn_huge_pages_offered("");
 }
 
 /* The store's own memory, where that will do. */
@@ -203,7 +203,7 @@ static bool share_rows(const struct gnn_predict *p, uint32_t type, bool half, st
     const struct gnn_tensor *x;
     if (p->o.ops->async || p->s->nparts > 1 || p->m->c.feature_norm != GNN_FEATURES_AS_IS ||
         gnn_rows_of_part(p->m, p->s, 0, type, &x, &ignored) || !x ||
-        x->dtype != (half ? GNN_BF16 : GNN_F32) || copy_pays(p, t))
+        x->dtype != (half ? GNN_BF16 : GNN_F32) || copy_pays(p, t, half))
         return false;
     hold_rows(t, x->data, half);
     t->near = true;

@@ -10,15 +10,16 @@
 #include "lib/predict/output.h"
 #include "lib/store/store.h"
 
-/* Rows of a layer for all nodes of a type. */
+/* Rows of a layer for all nodes of a type: f32, or bf16 where only sums along edges read them. They
+ * are in memory of their own, in a temporary file, or in the store. */
 struct gnn_table {
-    float *data;    /* or, where the operations can sum up such rows and nothing else reads them, */
-    uint16_t *half; /* of bf16 */
+    float *data;    /* or NULL: */
+    uint16_t *half; /* rows of bf16 */
     uint64_t rows, width;
     /* In the memory of the operations; else in the host's, which a device reads over the bus. */
     bool near;
-    struct gnn_buf buf;      /* they, unless they are the store's own or in a temporary file, */
-    struct gnn_spill *spill; /* this one */
+    struct gnn_buf buf;      /* their own memory */
+    struct gnn_spill *spill; /* their temporary file, or NULL */
 };
 
 /* A relation at work. */

@@ -11,7 +11,7 @@ enum {
     PREDICT_EDGES = 1 << 24       /* and their edges at most, if there is more than one row */
 };
 
-/* Whether rows of a stage are kept in bf16: they lead along edges into sums alone. */
+/* Whether rows of a stage are kept in bf16: only sums along edges read them. */
 bool gnn_predict_halves(const struct gnn_predict *p, uint32_t stage, uint32_t type);
 /* A table of undefined contents, of bf16 if `half`: near if there is space for it; else, with a
  * device, in pinned memory of the host, and without one in a temporary file, where p->o.memory is

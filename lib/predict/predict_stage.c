@@ -158,8 +158,7 @@ static int make_messages(struct gnn_predict *p, const struct gnn_conv *v, struct
     struct gnn_conv_run *run = conv_run(p, v);
     struct gnn_table *z = &p->rel[v->rel].messages;
     const struct gnn_table *in = predict_made(p, v->from, v->src);
-    if (gnn_predict_table_new(p, z, in->rows, run->message,
-                              p->o.ops->bf16 && v->layer->linear, e))
+    if (gnn_predict_table_new(p, z, in->rows, run->message, p->o.ops->bf16 && v->layer->linear, e))
         return e->code;
     for (uint64_t i = 0; i < in->rows; i += p->chunk) {
         const uint64_t n = in->rows - i < p->chunk ? in->rows - i : p->chunk;
@@ -279,7 +278,6 @@ int gnn_predict_stage(struct gnn_predict *p, uint32_t stage, uint32_t type, stru
             c.n = rows_that_fit(p, stage, type, &c);
             if (stage_chunk(p, stage, type, &c, e))
                 return e->code;
-            forget_edges(p, stage, type, &c);
             forget_edges(p, stage, type, &c);
             done += c.n;
             if (p->o.progress)

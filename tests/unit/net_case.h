@@ -263,10 +263,12 @@ static void check_gradients(const struct variant *v, struct gnn_model_config c, 
     struct gnn_model m;
     struct gnn_net n;
     const struct gnn_net_mode mode = {true, v->drop, v->drop / 2, 99};
+    struct gnn_ops few = gnn_ops_cpu;
+    few.chunk = 8; /* rows come in several chunks, as those of large batches */
     make_schema(&meta.schema, v->typed, v->wa, v->wb, &e);
     meta.sampling.frontier = v->all ? GNN_FRONTIER_ALL : GNN_FRONTIER_NEW;
     if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) ||
-        gnn_net_init(&n, &m, &gnn_ops_cpu, &e))
+        gnn_net_init(&n, &m, &few, &e))
         die(&e);
     gnn_model_reset(&m, seed);
     for (uint32_t k = 0; k < m.nparams;
@@ -291,6 +293,9 @@ static void check_gradients(const struct variant *v, struct gnn_model_config c, 
     loss(&n, m.slab, &b, &meta, &mode, true);
     ok(!memcmp(g, n.pass.grad, m.nfloats * sizeof(*g)),
        "gnn_net_backward of %s gives the same bits again", v->name);
+    if (!strcmp(v->name, m.c.layer->name))
+        ok((n.late.data != NULL) == (m.c.layer->late_back != NULL),
+           "%s: the first rows' gradients are made late if they can be", v->name);
     double unused = 0;
     for (uint64_t j = m.trained; j < m.nfloats; j++)
         unused += fabs((double)g[j]);
