@@ -39,7 +39,8 @@ RATE, TIME = "rate", "time"
 
 class Row:
     """A row: ours and peers are lists of (label, command). A command of ours is one of the shell, or `ask:...` of gnn-tools in Python; one of
-    peers is `SYSTEM STORE REQUEST`, and starts with `new:` if it gets a process of its own. take: what of our output is the value."""
+    peers is `SYSTEM STORE REQUEST`, and starts with `new:` if it gets a process of its own, or with `plain:` if that frees memory as malloc
+    does by default. take: what of our output is the value."""
 
     def __init__(self, name, kind, unit, ours, peers, take=None, long=False, warm=False):
         self.name, self.kind, self.unit, self.take, self.long, self.warm = name, kind, unit, take, long, warm
@@ -75,6 +76,10 @@ def per_batch(text, _):
 
 def wall(_, took):
     return took["wall"]
+
+
+def peak(_, took):
+    return took["peak"]
 
 
 def rows(small):
@@ -156,16 +161,17 @@ def rows(small):
             ("", "gnn-train --store products %s %s --eval none --epochs 0:1" % (some, MODEL)),
             ("as a pipe", "gnn-sample -q %s products | gnn-gather -q products | gnn-train %s" % (some, MODEL))],
             ["new:%s split=valid steps=%d" % (p, steps) for p in peers], per_step, long=True))
+        out.append(Row("memory, epoch, %s, 2 threads" % frontier, TIME, "MB", out[-1].ours[:1],
+                       ["plain:%s split=valid steps=%d" % (p, steps) for p in peers], peak, long=True))
+    full = "gnn-train --full-batch --store %s --layers 3 --batch-norm --dropout 0.5 --epochs 0:3 --eval none --patience 0 --keep last"
+    for name, store, model, options in ("SAGE, a tenth", "tenth", "sage", ""), ("GAT, a hundredth", "hundredth", "gat", " -m gat --heads 4"):
+        ours, peers = [("", full % store + options)], "dgl %s full model=%s" % (store, model)
+        out += [Row("full batch, " + name, TIME, "s", ours, ["new:" + peers], best_epoch, long=True),
+                Row("memory, full batch, " + name, TIME, "MB", ours, ["plain:" + peers], peak, long=True)]
+    infer = "gnn-predict -q -o classes.npy%s products sage.safetensors"
     out += [
-        Row("full batch, SAGE, a tenth", TIME, "s", [
-            ("", "gnn-train --full-batch --store tenth --layers 3 --batch-norm --dropout 0.5 --epochs 0:3 --eval none --patience 0 --keep last")],
-            ["new:dgl tenth full model=sage"], best_epoch, long=True),
-        Row("full batch, GAT, a hundredth", TIME, "s", [
-            ("", "gnn-train --full-batch --store hundredth -m gat --heads 4 --layers 3 --batch-norm --dropout 0.5 --epochs 0:3 --eval none "
-                 "--patience 0 --keep last")],
-            ["new:dgl hundredth full model=gat"], best_epoch, long=True),
-        Row("exact inference, SAGE", TIME, "s", [("", "gnn-predict -q -o classes.npy products sage.safetensors")],
-            ["new:dgl products infer", "new:pyg products infer"], wall, long=True),
+        Row("exact inference, SAGE", TIME, "s", [("", infer % ""), ("bf16", infer % " --precision bf16")],
+            ["plain:dgl products infer", "plain:pyg products infer"], wall, long=True),
         Row("import of a table of edges", TIME, "s", [("", "gnn-import -q --force -o web edges.txt")], ["new:text edges.txt text"], wall, long=True),
         Row("METIS, 4 partitions, a tenth", TIME, "s", [("", "gnn-partition -q --force -k 4 -o split tenth"),
                                                         ("Fennel", "gnn-partition -q --force -k 4 --method fennel -o split tenth")],
@@ -256,8 +262,8 @@ class Bench:
         self.out.flush()
 
     def peer(self, text):
-        """The answer to `[new:]SYSTEM STORE REQUEST`."""
-        fresh = text.startswith("new:")
+        """The answer to `[new:|plain:]SYSTEM STORE REQUEST`."""
+        fresh = text.startswith(("new:", "plain:"))
         system, store, request = text.split(":")[-1].split(" ", 2) if fresh else text.split(" ", 2)
         python = self.have["torch" if system == "text" else system][0]
         if not fresh:
@@ -274,7 +280,8 @@ class Bench:
         command = [python, "-W", "ignore", "-B", WORKER, store, system, *request.split()]
         start = time.time()
         with open("peers.err", "ab") as err:
-            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, env={**os.environ, **KEPT})
+            env = {**os.environ, **({} if text.startswith("plain:") else KEPT)}
+            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, env=env)
             killed = []
             while not select.select([child.stdout], [], [], 1)[0]:
                 if time.time() > start + LIMIT:
@@ -305,6 +312,7 @@ class Bench:
                 if "error" in answer:
                     raise Failed(answer["error"])
                 value, more = answer.pop("value"), answer
+                value = answer["peak"] if row.take is peak else value
             shown = show(value, row.kind, row.unit)
         except (Failed, KeyError, ValueError, AttributeError, StopIteration) as why:
             self.gone[row.name, label, command] = value = None
@@ -485,15 +493,15 @@ def table(path):
     out = []
     derived = [(name, *kinds[name], "value") for name in kinds]
     for name in kinds:
-        if name.startswith(("epoch", "full batch", "exact")):
+        if name.startswith("exact"):
             derived.append(("memory, " + name, TIME, "MB", "peak", name))
         if name.startswith("epoch"):
             derived.append(("start to first step, " + name.split(", ")[1], TIME, "s", "first", name))
     for name, kind, unit, key, *source in derived:
         source = source[0] if source else name
         for (_, _, label), a in [(k, t) for k, t in turns.items() if k[0] == source and k[1]]:
-            if key != "value" and label:
-                continue  # of a pipe, several processes have memory
+            if key == "first" and label:
+                continue
             for (_, _, peer), b in [(k, t) for k, t in turns.items() if k[0] == source and not k[1]]:
                 ours, theirs = ({t["round"]: t[key] for t in side if t.get(key)} for side in (a, b))
                 pairs = sorted(set(ours) & set(theirs))
@@ -535,7 +543,7 @@ def print_table(header, lines):
 
 def command_text(command):
     """As a shell takes it."""
-    words = re.sub("^(new|ask):", "", command).split(" ", 2)
+    words = re.sub("^(new|plain|ask):", "", command).split(" ", 2)
     return "scripts/bench-peer.py %s %s %s" % (words[1], words[0], words[2]) if words[0] in NAMES else command
 
 

@@ -13,7 +13,8 @@ sides() {
         END { print "$n values\n"; exit !$n || ('"$1"' && $bad) }' peers.ndjson
 }
 status 1 "an interpreter without PyTorch is refused" bench /bin/false
-check "it says what to set" grep -q 'bench-peers: none of /bin/false has PyTorch: set PEERS' err
+cp err said
+check "it says what to set" grep -q 'bench-peers: none of /bin/false has PyTorch: set PEERS' said
 check "all rows are measured" bench --scale 0.003 --rounds 1 "$py"
 cp out log
 check "no row of gnn-tools fails" sides true
