@@ -57,6 +57,14 @@ void feed_refuse(const char *why)
 }
 
 /* Before a store is opened. */
+void feed_fail(const struct gnn_err *e)
+{
+    struct gnn_err damage = {0};
+    cli_fail(e->code == GNN_E_RUN && feed.store.path && gnn_store_verified(&feed.store, &damage)
+                 ? &damage
+                 : e);
+}
+
 static void check_cache(void)
 {
     struct gnn_gather_opts g = {0};

@@ -52,6 +52,8 @@ void feed_start(void);
 /* The batches; s says how they are drawn from the store, and gets what the options say of this
  * process (NULL with a stream). Ends the program on failure. */
 struct gnn_source *feed_open(struct gnn_sampler_opts *s);
+/* As cli_fail, after work on the store: if that is found to be damaged, it is the reason. */
+void feed_fail(const struct gnn_err *e) __attribute__((noreturn));
 /* After the last batch: tells what devices found where, frees all but the store. src may be NULL:
  * there were none. */
 void feed_close(struct gnn_source *src);

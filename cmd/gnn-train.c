@@ -46,7 +46,7 @@ static bool train_model(struct gnn_trainer *t, struct gnn_source *src, struct tr
     if (rc == GNN_E_STOPPED && t->s.any && train_set.o.checkpoint)
         train_stop_saved(t, train_opts_end());
     if (rc && !(rc == GNN_E_STOPPED && t->s.any))
-        cli_fail(e);
+        feed_fail(e);
     return rc != 0;
 }
 

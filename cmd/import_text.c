@@ -137,7 +137,8 @@ static void tell_order(const struct gnn_import_stats *st)
                  some);
 }
 
-/* Features of which some are thousands of times as large as others hide the small ones. */
+/* Features of which some are thousands of times as large as others hide the small ones. In int8 the
+ * largest of a row has 127 steps, which are those of all others, too. */
 static void tell_columns(const struct gnn_dataset *d, const struct gnn_import_opts *o,
                          const struct gnn_import_stats *st)
 {
@@ -145,7 +146,14 @@ static void tell_columns(const struct gnn_dataset *d, const struct gnn_import_op
         return;
     for (uint32_t t = 0; t < d->schema.nntypes; t++) {
         const struct gnn_import_columns *c = &st->columns[t];
-        if (c->most >= 10 && c->most / 1000 >= c->least)
+        const double steps = 127 * (double)c->least / (double)c->most;
+        if (o->dtype == GNN_I8 && steps < 4)
+            cli_note("warning: int8 has one scale for each row: beside column %" PRIu64
+                     " of features of %s, with values up to %g, column %" PRIu64
+                     ", up to %g, has %s (--standardize)",
+                     c->wide + 1, d->schema.ntype[t].name, (double)c->most, c->narrow + 1,
+                     (double)c->least, steps < 0.5 ? "nothing but zeros" : "a few steps at most");
+        else if (c->most >= 10 && c->most / 1000 >= c->least)
             cli_note("features of %s differ by orders of magnitude: column %" PRIu64
                      " has values up to %g, column %" PRIu64 " up to %g (--standardize)",
                      d->schema.ntype[t].name, c->wide + 1, (double)c->most, c->narrow + 1,

@@ -37,7 +37,7 @@ static void copy_to_huge_pages(struct gnn_store *s, unsigned what)
     if (gnn_store_huge_pages(s, what, &h, &e))
         cli_fail(&e);
     if (!s->comm->rank && !h.wanted)
-        cli_note("%s: --huge-pages has no effect: no tensor that batches read has 4 MiB", s->path);
+        cli_note("%s: --huge-pages has no effect: nothing that would be copied has 4 MiB", s->path);
     else if (!s->comm->rank)
         cli_note("%s: %.0f of %.0f MB copied in %.2f s, %.0f MB of it in huge pages", s->path,
                  (double)h.copied / 1e6, (double)h.wanted / 1e6, gnn_clock() - began,

@@ -11,7 +11,7 @@
 
 /* For the table of options. */
 #define STORE_VERIFY_HELP                                                                          \
-    "verify the store's checksums in the background (default; --no-verify); if it is larger than memory, all before the first batch (default: those of small tensors)"
+    "verify the store's checksums in the background (default; --no-verify); those of large tensors of a store larger than memory only if given, and first"
 
 #define STORE_HUGE_PAGES_HELP                                                                      \
     "copy what batches read of the store into huge pages first, up to a third of the memory"

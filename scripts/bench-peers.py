@@ -170,7 +170,7 @@ def rows(small):
                 Row("memory, full batch, " + name, TIME, "MB", ours, ["plain:" + peers], peak, long=True)]
     infer = "gnn-predict -q -o classes.npy%s products sage.safetensors"
     out += [
-        Row("exact inference, SAGE", TIME, "s", [("", infer % ""), ("bf16", infer % " --precision bf16")],
+        Row("exact inference, SAGE", TIME, "s", [("", infer % ""), ("ours in bf16", infer % " --precision bf16")],
             ["plain:dgl products infer", "plain:pyg products infer"], wall, long=True),
         Row("import of a table of edges", TIME, "s", [("", "gnn-import -q --force -o web edges.txt")], ["new:text edges.txt text"], wall, long=True),
         Row("METIS, 4 partitions, a tenth", TIME, "s", [("", "gnn-partition -q --force -k 4 -o split tenth"),
@@ -480,16 +480,29 @@ def make_edges(n):
         f.writelines("%d\t%d\n" % (a % 1000000, next(draw) % 1000000) for a in draw)
 
 
+def bad(status, why):
+    print("bench-peers: " + why, file=sys.stderr)
+    sys.exit(status)
+
+
 def table(path):
     """Rows of (name, unit, label of ours, value, peer, value, ratios, commands) from a file of results, and its header."""
-    header, kinds, turns = {}, {}, {}
-    for line in map(json.loads, open(path)):
-        if "header" in line:
-            header = line["header"]
-        elif "kind" in line:
-            kinds[line["row"]] = line["kind"], line["unit"]
-        else:
-            turns.setdefault((line["row"], line["ours"], line["label"]), []).append(line)
+    header, kinds, turns, number = {}, {}, {}, 0
+    try:
+        for number, line in enumerate(map(json.loads, open(path)), 1):
+            if "header" in line:
+                header = line["header"]
+            elif "kind" in line:
+                kinds[line["row"]] = line["kind"], line["unit"]
+            else:
+                turns.setdefault((line["row"], line["ours"], line["label"]), []).append(line)
+                line["round"], line["command"]
+    except OSError as why:
+        bad(3, "%s: %s" % (path, why.strerror))
+    except (ValueError, KeyError, TypeError):
+        bad(3, "%s: line %d is not of this program" % (path, number + 1))
+    if not {"date", "cores", "scale", "processor", "versions"} <= set(header) or not turns:
+        bad(3, "%s: no results" % path)
     out = []
     derived = [(name, *kinds[name], "value") for name in kinds]
     for name in kinds:
@@ -522,6 +535,15 @@ def ratio_text(ratios):
 
 def full_name(r):
     return ", ".join(filter(None, (r["name"], r["label"])))
+
+
+def short(name):
+    """In the columns that the manual has for it."""
+    for word, less in ((", 1 thread", " 1t"), (", 2 threads", " 2t"), (", 4 heads", " 4h"), ("4 partitions, a tenth", "tenth"),
+                       ("loader in Python", "loader"), ("exact inference, SAGE", "inference"), ("start to first step", "first step"),
+                       ("memory, full batch", "mem., full"), ("full batch", "full"), ("a hundredth", "1/100"), ("a tenth", "tenth")):
+        name = name.replace(word, less)
+    return name
 
 
 def print_table(header, lines):
@@ -565,7 +587,7 @@ def put(path, text):
     old = open(path).read()
     new, n = re.subn(r"(?s)(%s[^\n]*\n).*?([^\n]*%s)" % (BEGIN, END), lambda m: m.group(1) + text + m.group(2), old, count=1)
     if not n:
-        sys.exit("bench-peers.py: %s has no lines with '%s' and '%s'" % (path, BEGIN, END))
+        bad(3, "%s has no lines with '%s' and '%s'" % (path, BEGIN, END))
     with open(path, "w") as f:
         f.write(new)
 
@@ -574,27 +596,32 @@ def write(header, lines):
     day = datetime.date.fromisoformat(header["date"]).strftime("%B %Y")
     scale = "" if header["scale"] == 1 else " at scale %g" % header["scale"]
     man = ["Measured%s in %s on %d cores of this processor: %s." % (scale, day, header["cores"], header["processor"]), header["versions"] + ".",
-           '.Bl -column "loader in Python, PyG\'s training" "M edges/s" "gnn-tools" "PyG, compiled" "12345" "12.3 (12.3 to 12.3)" "pairs"',
-           ".It Em what Ta Em unit Ta Em gnn-tools Ta Em peer Ta Ta Em ratio Ta Em pairs"]
+           ".Bd -literal"]
+    unit = None
     for r in lines:
         if r["ratios"]:
-            cells = full_name(r), r["unit"], show(r["ours"], r["kind"], r["unit"]), r["peer"], show(r["theirs"], r["kind"], r["unit"])
-            man.append(".It %s Ta %s Ta %s Ta %s Ta %s Ta %s%s Ta %d" % (*cells, *ratio_text(r["ratios"]), len(r["ratios"])))
-    man.append(".El")
+            if r["unit"] != unit:
+                unit = r["unit"]
+                man.append("%-29s %8s  %-13s %8s" % (unit, "ours", "peer", "peer's"))
+            middle, spread = ratio_text(r["ratios"])
+            man.append("%-29s %8s  %-13s %8s %5s%s" % (short(full_name(r)), show(r["ours"], r["kind"], unit), r["peer"],
+                                                       show(r["theirs"], r["kind"], unit), middle, spread.replace(" to ", "-")))
+    man.append(".Ed")
     without = sorted({"%s beside %s" % (full_name(r), r["peer"]) for r in lines if not r["ratios"] and not r["label"]})
     if without:
         man += [".Pp", "There is no figure where a side failed: %s." % "; ".join(without)]
     put(os.path.join(TOP, "man", "gnn-benchmarks.7"), "\n".join([*man, ""]))
-    wanted = {"sampling, new, 2 threads": "sampling, edges of new nodes only", "sampling, all, 2 threads": "sampling, edges of all nodes",
-              "epoch, new, 2 threads": "epoch of GraphSAGE, 3 layers of 256", "memory, epoch, new, 2 threads": "memory of an epoch",
-              "start to first step, new": "start to first step"}
+    wanted = {"sampling, new, 2 threads": "sampling, new", "sampling, all, 2 threads": "sampling, all",
+              "epoch, new, 2 threads": "epoch of GraphSAGE, 3 layers of 256, new", "epoch, all, 2 threads": "the same, all",
+              "memory, epoch, all, 2 threads": "memory of this epoch"}
     out = ["| measured | gnn-tools | best peer | ratio |", "|---|---|---|---|"]
     for r in best_lines(lines):
         if r["name"] in wanted and not r["label"]:
             unit = r["unit"].replace("ms/step", "ms per step")
             out.append("| %s | %s %s | %s %s | %s |" % (wanted[r["name"]], show(r["ours"], r["kind"], r["unit"]), unit, r["peer"],
                                                         show(r["theirs"], r["kind"], r["unit"]), ratio_text(r["ratios"])[0]))
-    out += ["", "On a graph like ogbn-products (2.4 M nodes, 124 M edges), fan-outs 15,10,5, batches of 1024, %d cores (%s), %s;" %
+    out += ["", "Edges of new nodes only (new) or of all nodes (all), as the peers have them; ratios are medians of pairs of turns.",
+            "On a graph like ogbn-products (2.4 M nodes, 124 M edges), fan-outs 15,10,5, batches of 1024, %d cores (%s), %s;" %
             (header["cores"], header["processor"].partition(",")[0], day), header["versions"] + ".", ""]
     put(os.path.join(TOP, "README.md"), "\n".join(out))
 
@@ -609,6 +636,10 @@ def main():
     p.add_argument("--write", action="store_true")
     p.add_argument("python", nargs="*", default=["python3"])
     args = p.parse_args()
+    if args.rounds < 1:
+        bad(2, "--rounds %d: expected 1 or more" % args.rounds)
+    if not 1e-4 <= args.scale <= 100:
+        bad(2, "--scale %g: expected a number from 0.0001 to 100" % args.scale)
     if args.table:
         header, lines = table(args.table)
         print_table(header, lines)
@@ -620,8 +651,7 @@ def main():
         if system not in have:
             print("%s: skipped, not installed" % NAMES[system])
     if not have:
-        print("bench-peers: none of %s has PyTorch: set PEERS to a python3 that has" % " ".join(args.python), file=sys.stderr)
-        return 1
+        bad(1, "none of %s has PyTorch: set PEERS to a python3 that has" % " ".join(args.python))
     os.environ["PATH"] = os.environ["GNN_BIN"] + ":" + os.environ["PATH"]
     os.environ["PYTHONPATH"] = os.path.join(TOP, "formats", "python")
     stores(args.scale, have["torch"][0])

@@ -8,6 +8,14 @@ $python -c 'import numpy, xxhash' 2>/dev/null || { skip "NumPy reads int8 featur
 num() { $python "$GNN_TOP/tests/interop/int8.py" "$@"; }
 check "NumPy writes features of all sizes" num edges g
 
+# A column that takes the steps of all others.
+printf '0,1\n1,2\n' >year.csv
+printf '%s\n' 1990,0.5 1991,1 1992,2 >year.txt
+check "gnn-import --dtype int8 imports columns of different size" gnn-import --dtype int8 --features year.txt -o year year.csv
+cp err said
+check "gnn-import --dtype int8 warns of them" \
+    grep -q 'warning: int8 .*column 1 of features of node, with values up to 1992, column 2, up to 2, has nothing but zeros (--standardize)' said
+
 # From a data set, and from a store in however many partitions.
 gnn-import -q --no-provenance -o f g.npz
 check "gnn-import --dtype int8 imports" gnn-import --no-provenance --dtype int8 -o i g.npz

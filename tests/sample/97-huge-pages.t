@@ -48,7 +48,7 @@ gnn-sample --huge-pages -f 5 --links node/to/node -b 64 --steps 0:2 -o got L 2>s
 [ -z "$offered" ] || check 'edges that others have replaced are not copied' perl -ne '/: (\d+) of (\d+) MB copied/ && $1 == $2 && $1 < 12 and $n++; END { exit(($n // 0) != 1) }' said
 printf '0,1\n1,2\n' >plain.csv && gnn-import -q -o tiny plain.csv
 gnn-sample --huge-pages -f 5 -b 2 --steps 0:1 -o got tiny 2>said
-[ -z "$offered" ] || check 'a store without large tensors has nothing to copy' grep -q 'no effect: no tensor that batches read has 4 MiB' said
+[ -z "$offered" ] || check 'a store without large tensors has nothing to copy' grep -q 'no effect: nothing that would be copied has 4 MiB' said
 
 # What has no effect, or no place, is refused.
 status 2 'full batches refuse it' gnn-train --full-batch --huge-pages --epochs 1 --hidden 8 -o x.safetensors --store S

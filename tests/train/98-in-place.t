@@ -65,4 +65,17 @@ for dtype in f32 bf16; do
     echo "# $in_place MB in place, $copied MB copied"
     check "batches ahead hold no copies of features of $dtype" test "$((copied - in_place))" -ge 70
 done
+
+# Numbers that damage has made NaN: the damage is told, not what it leads to.
+perl -e 'open F, "+<:raw", $ARGV[0]; seek F, int(0.3 * -s F), 0; print F "\xff" x 2e7' wide-f32/part-00000.gnb
+for program in train predict; do
+    case $program in
+    train) set -- gnn-train -q --store wide-f32 -f 3,3 -b 500 --hidden 8 --epochs 1 -o bad.st ;;
+    predict) set -- gnn-predict -q -o bad.npy wide-f32 m.st ;;
+    esac
+    status 3 "gnn-$program ends at damage that makes its numbers NaN" "$@"
+    cp err said
+    check "gnn-$program names the tensor" grep -q "wide-f32/part-00000.gnb: tensor 'node/node/x': checksum mismatch" said
+done
+check 'nothing is written' test ! -e bad.st -a ! -e bad.npy
 done_testing

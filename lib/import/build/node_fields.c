@@ -63,9 +63,10 @@ static int narrow_values(struct rows_arg *a, const float *v, uint64_t n, struct 
         gnn_f32_to_bf16(v, n, a->buf.data);
     for (uint64_t i = 0; i < n; i++)
         if ((h[i] & inf) == inf)
-            return gnn_fail(e, GNN_E_INPUT, "%s: features, row %llu: %g is too large for %s",
-                            a->name, (unsigned long long)(a->rows + i / a->values + 1),
-                            (double)v[i], gnn_dtype_name(a->out));
+            return gnn_fail(
+                e, GNN_E_INPUT, "%s: features, row %llu, column %llu: %g is too large for %s",
+                a->name, (unsigned long long)(a->rows + i / a->values + 1),
+                (unsigned long long)(i % a->values + 1), (double)v[i], gnn_dtype_name(a->out));
     return GNN_OK;
 }
 
