@@ -56,7 +56,6 @@ void feed_refuse(const char *why)
                why);
 }
 
-/* Before a store is opened. */
 void feed_fail(const struct gnn_err *e)
 {
     struct gnn_err damage = {0};
@@ -65,6 +64,7 @@ void feed_fail(const struct gnn_err *e)
                  : e);
 }
 
+/* Before a store is opened. */
 static void check_cache(void)
 {
     struct gnn_gather_opts g = {0};

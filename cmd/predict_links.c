@@ -168,7 +168,7 @@ void predict_links(const struct gnn_model *m, struct gnn_source *src, const char
     if ((o.scores && gnn_model_tells_links(&m->c) &&
          gnn_measure_of_links(&o.measure, predict.metric, sampling, &e)) ||
         gnn_predict_links_run(&q, m, src, &o, &e))
-        cli_fail(&e);
+        feed_fail(&e);
     cli_progress_end();
     const double s = gnn_clock() - start;
     predict_tell("link", q.links, &q.net.pass, s);

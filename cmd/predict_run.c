@@ -133,10 +133,10 @@ void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops, struct
         report_set(&p, predict.sets.v[i], kind);
     if (gnn_store_verified(&feed.store, &e) ||
         (!predict.none && gnn_predict_output(&p, form, predict.original, &rows, &e)))
-        feed_fail(&e);
+        cli_fail(&e);
     rows.text = predict_opts_csv();
     if ((!predict.none && write_output(&rows, out, name, &e)) || gnn_predict_check(&p, &e))
-        feed_fail(&e);
+        cli_fail(&e);
     cli_out_commit();
     cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes",
                           (json_int_t)p.logits.rows, "seconds", s, "edges",
@@ -216,7 +216,7 @@ void predict_batches(const struct gnn_model *m, struct gnn_source *src, const ch
             predict_report(&q.score[i], sampling->split[i], kind, "node");
     if ((drawn && gnn_store_verified(&feed.store, &e)) ||
         (!predict.none && write_output(&q.out, out, name, &e)) || gnn_predict_batches_check(&q, &e))
-        feed_fail(&e);
+        cli_fail(&e);
     predict_end("nodes", q.seeds, &q.net.pass, s);
     gnn_predict_batches_release(&q);
     gnn_free(wanted);

@@ -495,8 +495,8 @@ def table(path):
             elif "kind" in line:
                 kinds[line["row"]] = line["kind"], line["unit"]
             else:
-                turns.setdefault((line["row"], line["ours"], line["label"]), []).append(line)
-                line["round"], line["command"]
+                turn = {key: line[key] for key in ("round", "command")} | line
+                turns.setdefault((turn["row"], turn["ours"], turn["label"]), []).append(turn)
     except OSError as why:
         bad(3, "%s: %s" % (path, why.strerror))
     except (ValueError, KeyError, TypeError):
@@ -514,7 +514,7 @@ def table(path):
         source = source[0] if source else name
         for (_, _, label), a in [(k, t) for k, t in turns.items() if k[0] == source and k[1]]:
             if key == "first" and label:
-                continue
+                continue  # a pipe starts with several processes
             for (_, _, peer), b in [(k, t) for k, t in turns.items() if k[0] == source and not k[1]]:
                 ours, theirs = ({t["round"]: t[key] for t in side if t.get(key)} for side in (a, b))
                 pairs = sorted(set(ours) & set(theirs))

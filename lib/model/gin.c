@@ -246,11 +246,6 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
     return gnn_gin_sums_back(c, e) ? e->code : spread_sums(c, dy, g, acc, e);
 }
 
-static void late_back(const struct gnn_conv_run *c, uint32_t from, uint32_t to, float *g, bool acc)
-{
-    gnn_adj_spread_rows(c->s->o, &c->adj, from, to, c->kept[SUMS].data, c->ds, g, acc);
-}
-
 const struct gnn_layer gnn_layer_gin = {
     .name = "gin",
     .activates = true,
@@ -268,7 +263,7 @@ const struct gnn_layer gnn_layer_gin = {
     .rows = make_rows,
     .rows_back = gnn_gin_rows_back,
     .sources_back = sources_back,
-    .late_back = late_back,
+    .late_back = gnn_linear_late_back,
     .own_back = gnn_gin_own_back,
     .linear = true,
     .gather = gather_sums,

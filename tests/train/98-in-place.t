@@ -55,16 +55,28 @@ done
 for dtype in f32 bf16; do
     gnn-import -q --dtype $dtype -o wide-$dtype sbm:nodes=40000,degree=10,features=256,classes=3,train=0.1,valid=0 || exit 1
 done
-peak() { # STORE OPTION...
+peak_of() { # COMMAND...
     python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' gnn-train -q -j2 -f 10,10 -b 2000 --hidden 256 --epochs 2 --eval none -o m.st --store "$@"
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$@"
+}
+peak() { # STORE OPTION...
+    peak_of gnn-train -q -j2 -f 10,10 -b 2000 --hidden 256 --epochs 2 --eval none -o m.st --store "$@"
 }
 for dtype in f32 bf16; do
     in_place=$(peak wide-$dtype) copied=$(peak wide-$dtype --feature-norm row)
     echo "# $in_place MB in place, $copied MB copied"
     check "batches ahead hold no copies of features of $dtype" test "$((copied - in_place))" -ge 70
 done
+
+# Exact inference has features in memory, but not beside the tables of later layers.
+gnn-import -q -o narrow sbm:nodes=40000,degree=10,features=8,classes=3,train=0.1,valid=0 || exit 1
+for g in wide-f32 narrow; do
+    gnn-train -q -j2 --store $g -f 2,2,2,2 -b 2000 --hidden 256 --epochs 1 --eval none -o $g.st || exit 1
+done
+wide=$(peak_of gnn-predict -q -o wide.npy wide-f32 wide-f32.st) narrow=$(peak_of gnn-predict -q -o narrow.npy narrow narrow.st)
+echo "# $wide MB with 41 MB of features, $narrow MB with 1 MB"
+check 'gnn-predict gives back the memory of features' test "$((wide - narrow))" -lt 25
 
 # Numbers that damage has made NaN: the damage is told, not what it leads to.
 perl -e 'open F, "+<:raw", $ARGV[0]; seek F, int(0.3 * -s F), 0; print F "\xff" x 2e7' wide-f32/part-00000.gnb

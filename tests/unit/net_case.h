@@ -295,7 +295,7 @@ static void check_gradients(const struct variant *v, struct gnn_model_config c, 
        "gnn_net_backward of %s gives the same bits again", v->name);
     if (!strcmp(v->name, m.c.layer->name))
         ok((n.late.data != NULL) == (m.c.layer->late_back != NULL),
-           "%s: the first rows' gradients are made late if they can be", v->name);
+           "%s: gradients of rows that only edges lead to are made late if they can be", v->name);
     double unused = 0;
     for (uint64_t j = m.trained; j < m.nfloats; j++)
         unused += fabs((double)g[j]);
