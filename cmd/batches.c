@@ -28,8 +28,8 @@ struct totals {
         };
         uint64_t share[7 + 2 * GNN_HOPS_MAX]; /* all of these: of a rank's share of the batches */
     };
-    uint64_t shared;       /* batches that went by reference */
-    double first, seconds; /* until the first batch, and in all */
+    uint64_t shared, placed; /* batches that went by reference, and with features in place */
+    double first, seconds;   /* until the first batch, and in all */
 };
 
 static void add_batch(struct totals *t, const struct gnn_batch *b)
@@ -53,7 +53,10 @@ static void add_batch(struct totals *t, const struct gnn_batch *b)
     t->pairs += b->rows[GNN_UNIT_PAIRS];
     for (uint32_t i = 0; i < b->tensors.n; i++) {
         uint64_t bytes;
-        t->bytes += gnn_tensor_bytes(gnn_tensors_at(&b->tensors, i), &bytes) ? bytes : 0;
+        const struct gnn_tensor *x = gnn_tensors_at(&b->tensors, i);
+        struct gnn_tensor as = *x;
+        (void)gnn_batch_in_place(b, x, &as);
+        t->bytes += gnn_tensor_bytes(&as, &bytes) ? bytes : 0;
     }
 }
 
@@ -79,12 +82,13 @@ static void report_metrics(const struct totals *t, const struct gnn_sampling *m)
     for (uint32_t h = 0; h < m->nhops; h++)
         json_array_append_new(hops, json_pack("{s:I, s:I}", "edges", (json_int_t)t->hop_edges[h],
                                               "new_nodes", (json_int_t)t->hop_nodes[h]));
-    json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "batches",
+    json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "batches",
                           (json_int_t)t->batches, "seeds", (json_int_t)t->seeds, "nodes",
                           (json_int_t)t->nodes, "edges", (json_int_t)t->edges, "bytes",
-                          (json_int_t)t->bytes, "shared_batches", (json_int_t)t->shared, "walks",
-                          (json_int_t)t->walks, "steps", (json_int_t)t->steps, "pairs",
-                          (json_int_t)t->pairs, "seconds", t->seconds, "hops", hops);
+                          (json_int_t)t->bytes, "shared_batches", (json_int_t)t->shared,
+                          "in_place_batches", (json_int_t)t->placed, "walks", (json_int_t)t->walks,
+                          "steps", (json_int_t)t->steps, "pairs", (json_int_t)t->pairs, "seconds",
+                          t->seconds, "hops", hops);
     cli_metrics_number(j, "first_batch_seconds", t->batches ? t->first : NAN);
     cli_metrics_number(j, walks ? "steps_per_second" : "edges_per_second",
                        per_second(t, walks ? t->steps : t->edges));
@@ -129,14 +133,15 @@ static void print_totals(const struct totals *t, const struct gnn_sampling *m)
 static void report_totals(const struct totals *t, const struct gnn_sampling *m, bool count)
 {
     const bool walks = m->walks.length;
-    char shared[48] = "";
+    char shared[96] = "";
     report_metrics(t, m);
     if (count) {
         print_totals(t, m);
         return;
     }
     if (t->shared)
-        snprintf(shared, sizeof shared, ", %" PRIu64 " by reference", t->shared);
+        snprintf(shared, sizeof shared, ", %" PRIu64 " by reference%s", t->shared,
+                 t->placed ? ", features in place" : "");
     cli_info("batches: %" PRIu64 ", seeds: %" PRIu64 ", nodes: %" PRIu64 ", %s: %" PRIu64
              ", %.1f MB, %.2f s%s",
              t->batches, t->seeds, t->nodes, walks ? "steps" : "edges", walks ? t->steps : t->edges,
@@ -152,7 +157,7 @@ static struct gnn_writer_opts writer_opts(const struct batches_opts *o)
     const bool devices = o->transport == TRANSPORT_AUTO || o->transport == TRANSPORT_CUDA;
     return (struct gnn_writer_opts){o->zstd,
                                     o->zstd ? GNN_TRANSPORT_INLINE : transports[o->transport],
-                                    devices && !o->zstd ? o->gpu : NULL};
+                                    devices && !o->zstd ? o->gpu : NULL, o->in_place};
 }
 
 /* Tells the device code which batches must not be copied to the host: those whose memory the next
@@ -216,6 +221,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     if (rc == GNN_END)
         rc = o->count ? 0 : gnn_writer_end(&w, &e);
     t.shared = w.nref;
+    t.placed = w.nplaced;
     if (!rc && o->frequency) {
         const int fd = cli_out(o->frequency, &name);
         rc = gnn_frequency_write(&freq, fd, name, &e);

@@ -17,6 +17,7 @@ struct batches_opts {
     const char *frequency;                   /* FILE for how many batches had each node, or NULL */
     struct gnn_store *store;                 /* needed for that */
     struct gnn_gpu *gpu;                     /* where the batches lie, or NULL */
+    struct gnn_flag *in_place;               /* gnn_writer_opts.in_place, or NULL */
     struct gnn_tier_hits *gathered;          /* where their nodes' rows were, or NULL */
     struct gnn_gather_copying *copying;      /* what copies of remote rows took; with gathered */
     struct gnn_sample_remote_stats *sampled; /* likewise */

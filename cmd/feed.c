@@ -128,6 +128,7 @@ void feed_start(void)
 
 static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err *e)
 {
+    static const struct gnn_flag always = {true};
     char fields[GNN_FEED_FIELDS];
     struct gnn_gather_opts g = {.dtype = feed_dtype()};
     const bool seeds_only = feed.seeds_only;
@@ -148,7 +149,7 @@ static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err 
     s->graph_report = &feed.graph;
     s->provenance = cli_provenance();
     if (!s->gpu) {
-        g.in_place = feed.in_place;
+        g.in_place = feed.in_place ? &always : NULL;
         gnn_feed_prefetch(s, &g, feed.prefetch);
         return gnn_feed_new(&feed.store, s, &g, e);
     }
@@ -181,7 +182,8 @@ struct gnn_source *feed_open(struct gnn_sampler_opts *s)
         src = feed.seeds_only ? src : store_watch(src, &feed.store, &e);
     } else {
         const int fd = cli_in(feed.input, &name);
-        src = gnn_stream_source_on(fd, name, feed.gpu, &e);
+        src = gnn_stream_source_on(
+            fd, name, &(struct gnn_stream_opts){feed.gpu, feed.in_place && !feed.gpu}, &e);
     }
     if (src && feed.gpu)
         src = feed.gpu->ops->bring(feed.gpu, src, &e);

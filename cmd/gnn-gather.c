@@ -171,8 +171,12 @@ int main(int argc, char **argv)
     run.gpu = device_open(device, run.comm);
     static struct gnn_store opened, *store = &opened; /* lives as long as the process */
     store_open(store, args[0], &verify, store_huge(huge_pages, GNN_HUGE_ROWS, run.gpu), run.comm);
+    static struct gnn_flag in_place;
+    if (!run.gpu && !huge_pages)
+        o.in_place = run.in_place = &in_place;
     const int fd = cli_in(input, &name);
-    struct gnn_source *up = gnn_stream_source_on(fd, name, run.comm->size > 1 ? NULL : run.gpu, &e);
+    struct gnn_source *up = gnn_stream_source_on(
+        fd, name, &(struct gnn_stream_opts){.gpu = run.comm->size > 1 ? NULL : run.gpu}, &e);
     if (up && plan.on) {
         threads_start(threads);
         plan_run(up, store, &plan);

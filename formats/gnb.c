@@ -90,7 +90,7 @@ const char *gnn_gnb_frame_check(const struct gnb_frame *f, const uint8_t header[
 #endif
 }
 
-enum { HAS_SUM = 1, ON_DEVICE = 2 };
+enum { HAS_SUM = 1, ON_DEVICE = 2, IN_FILE = 4 };
 
 uint32_t gnn_gnb_reference_encode(const struct gnb_reference *r,
                                   uint8_t out[GNB_DEVICE_REFERENCE_BYTES])
@@ -98,8 +98,14 @@ uint32_t gnn_gnb_reference_encode(const struct gnb_reference *r,
     store_le64(out, r->offset);
     store_le64(out + 8, r->has_sum ? r->sum : 0);
     store_le32(out + 16, r->slot);
-    store_le32(out + 20,
-               (r->has_sum ? (uint32_t)HAS_SUM : 0) | (r->on_device ? (uint32_t)ON_DEVICE : 0));
+    store_le32(out + 20, (r->has_sum ? (uint32_t)HAS_SUM : 0) |
+                             (r->on_device ? (uint32_t)ON_DEVICE : 0) |
+                             (r->in_file ? (uint32_t)IN_FILE : 0));
+    if (r->in_file) {
+        store_le64(out + 24, r->rows);
+        store_le64(out + 32, r->file);
+        return GNB_ROWS_REFERENCE_BYTES;
+    }
     if (!r->on_device)
         return GNB_REFERENCE_BYTES;
     store_le64(out + 24, r->device);
@@ -107,10 +113,16 @@ uint32_t gnn_gnb_reference_encode(const struct gnb_reference *r,
     return GNB_DEVICE_REFERENCE_BYTES;
 }
 
+static bool reference_size(uint64_t n)
+{
+    return n == GNB_REFERENCE_BYTES || n == GNB_ROWS_REFERENCE_BYTES ||
+           n == GNB_DEVICE_REFERENCE_BYTES;
+}
+
 const char *gnn_gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uint64_t n)
 {
     *r = (struct gnb_reference){0};
-    if (n != GNB_REFERENCE_BYTES && n != GNB_DEVICE_REFERENCE_BYTES)
+    if (!reference_size(n))
         return "reference of a wrong size";
     const uint32_t flags = load_le32(in + 20);
     r->offset = load_le64(in);
@@ -118,10 +130,16 @@ const char *gnn_gnb_reference_decode(struct gnb_reference *r, const uint8_t *in,
     r->slot = load_le32(in + 16);
     r->has_sum = flags & HAS_SUM;
     r->on_device = flags & ON_DEVICE;
-    if (flags > (HAS_SUM | ON_DEVICE) || (!r->has_sum && r->sum))
+    r->in_file = flags & IN_FILE;
+    if ((flags > (HAS_SUM | ON_DEVICE) && flags != IN_FILE) || (!r->has_sum && r->sum))
         return "reserved bits of a reference are not zero";
-    if (r->on_device != (n == GNB_DEVICE_REFERENCE_BYTES))
+    if (r->on_device != (n == GNB_DEVICE_REFERENCE_BYTES) ||
+        r->in_file != (n == GNB_ROWS_REFERENCE_BYTES))
         return "reference of a wrong size";
+    if (r->in_file) {
+        r->rows = load_le64(in + 24);
+        r->file = load_le64(in + 32);
+    }
     if (r->on_device) {
         r->device = load_le64(in + 24);
         memcpy(r->handle, in + 32, GNB_HANDLE_BYTES);
@@ -140,8 +158,7 @@ static const char *entry_shape(struct gnb_entry *t)
         return "tensor size does not fit its shape";
     if (t->codec == GNB_RAW && t->stored != t->raw)
         return "raw tensor with another stored size";
-    if (t->codec == GNB_REFERENCE && t->stored != GNB_REFERENCE_BYTES &&
-        t->stored != GNB_DEVICE_REFERENCE_BYTES)
+    if (t->codec == GNB_REFERENCE && !reference_size(t->stored))
         return "reference of a wrong size";
     return NULL;
 }

@@ -24,6 +24,7 @@ enum {
     GNB_HEADER_BYTES = 64,
     GNB_ENTRY_BYTES = 40,            /* of a table entry, before shape and name */
     GNB_REFERENCE_BYTES = 24,        /* stored for a tensor that is elsewhere; */
+    GNB_ROWS_REFERENCE_BYTES = 40,   /* of which a file has the rows, among others; */
     GNB_DEVICE_REFERENCE_BYTES = 96, /* in the memory of a device */
     GNB_HANDLE_BYTES = 64,
     GNB_ALIGN = 64, /* of tensors in streams */
@@ -61,7 +62,10 @@ struct gnb_reference {
     uint64_t offset;
     uint64_t sum; /* XXH3-64 of the raw bytes, if has_sum */
     uint32_t slot;
-    bool has_sum, on_device;
+    bool has_sum, on_device, in_file; /* the last two: not both */
+    /* if in_file: the tensor there has so many rows from `offset` on, of which those that the
+     * batch's nodes name are meant; and the number of the file */
+    uint64_t rows, file;
     uint64_t device; /* if on_device: which it is, and what opens the memory */
     uint8_t handle[GNB_HANDLE_BYTES];
 };

@@ -90,14 +90,14 @@ stream_make(int fd, const char *name, const struct gnn_meta *meta, const struct 
     return rc;
 }
 
-/* A frame of one u8 tensor to a file. raw: what its entry says that is in `stored`. */
-__attribute__((unused)) static void stream_make_frame(int fd, enum gnb_kind kind, uint64_t seq,
-                                                      const char *name, const void *data,
-                                                      uint64_t stored, enum gnb_codec codec,
-                                                      uint64_t raw)
+/* A frame of one tensor to a file: as it is declared, of `raw` bytes, and what is stored of it. */
+__attribute__((unused)) static void stream_make_one(int fd, enum gnb_kind kind, uint64_t seq,
+                                                    const struct gnn_tensor *as, const void *data,
+                                                    uint64_t stored, enum gnb_codec codec,
+                                                    uint64_t raw)
 {
-    struct gnb_entry t = {.t = {.name = name, .dtype = GNN_U8, .ndim = 1, .shape = {raw}},
-                          .name_len = strlen(name),
+    struct gnb_entry t = {.t = *as,
+                          .name_len = strlen(as->name),
                           .codec = codec,
                           .stored = stored,
                           .raw = raw,
@@ -114,6 +114,16 @@ __attribute__((unused)) static void stream_make_frame(int fd, enum gnb_kind kind
     if (write(fd, p, head + f.payload_bytes) != (ssize_t)(head + f.payload_bytes))
         exit(99);
     free(p);
+}
+
+/* Likewise, of u8. */
+__attribute__((unused)) static void stream_make_frame(int fd, enum gnb_kind kind, uint64_t seq,
+                                                      const char *name, const void *data,
+                                                      uint64_t stored, enum gnb_codec codec,
+                                                      uint64_t raw)
+{
+    const struct gnn_tensor as = {.name = name, .dtype = GNN_U8, .ndim = 1, .shape = {raw}};
+    stream_make_one(fd, kind, seq, &as, data, stored, codec, raw);
 }
 
 /* The header's frame, of a text. */

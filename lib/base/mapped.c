@@ -4,10 +4,12 @@
  * out. Everything is done under one lock: there are as many mappings as parts of a store. */
 #include "lib/base/mapped.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/base/mem.h"
 
@@ -168,6 +170,24 @@ static bool was_changed(const struct mapping *m, struct stat *now)
     const struct timespec *a = &m->was.st_mtim, *b = &now->st_mtim;
     return !m->write && same_file(m, now) &&
            (now->st_size != m->was.st_size || a->tv_sec != b->tv_sec || a->tv_nsec != b->tv_nsec);
+}
+
+int gnn_mapped_open(const void *data, uint64_t *at)
+{
+    struct stat now;
+    pthread_mutex_lock(&lock);
+    const struct mapping *m = find_mapping(data);
+    int fd = m && !m->write && !m->copied ? open(m->path, O_RDONLY | O_CLOEXEC) : -1;
+    /* The path may lead to another file by now; it is the one that was opened that counts. */
+    if (fd >= 0 && (fstat(fd, &now) || now.st_dev != m->was.st_dev || now.st_ino != m->was.st_ino ||
+                    was_changed(m, &now))) {
+        close(fd);
+        fd = -1;
+    }
+    if (fd >= 0)
+        *at = m->from + (uint64_t)((const char *)data - m->at);
+    pthread_mutex_unlock(&lock);
+    return fd;
 }
 
 static int fail_if_cut(const struct mapping *m, const struct stat *now, struct gnn_err *e)

@@ -27,6 +27,11 @@ int gnn_mapped_copy(const void *data, uint64_t bytes, uint64_t *copied,
  * again when they are used. Of a mapping with copies, all stay. */
 void gnn_mapped_forget(const void *data, uint64_t bytes);
 
+/* Opens the file that is mapped read-only, and unchanged, at `data`, for another process to map:
+ * its descriptor, and where in the file `data` is. -1 where that cannot be: it was changed or
+ * removed since, or is read from copies. */
+int gnn_mapped_open(const void *data, uint64_t *at) GNN_MUST_USE;
+
 /* Whether the file that is mapped read-only at `p` has another size or change time than when it was
  * mapped. A file that was renamed over or removed counts as unchanged, because the mapping keeps
  * it. */

@@ -27,13 +27,6 @@ struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_e
     return p;
 }
 
-const struct gnn_tensor *gnn_batch_features(const struct gnn_batch *b, uint32_t t, const char *name)
-{
-    char key[GNN_NAME_MAX + 1];
-    return b->type[t].x ? b->type[t].x
-                        : gnn_tensors_find(&b->tensors, gnn_tensor_name(key, "node/%s/x", name));
-}
-
 void gnn_batch_unplace(struct gnn_batch *b)
 {
     if (b->place)

@@ -42,7 +42,8 @@ struct gnn_batch_type {
     /* (count[nhops]) ids in the unpartitioned store, if they travel beside others; or NULL */
     const uint32_t *orig;
     /* Features in place: the store's tensor of all rows, f32 or bf16, of which node[i] is that of
-     * node i; the batch has no tensor of them then. NULL: they are not in place. */
+     * node i; the batch's own tensor of them, if it has one, has no rows then. NULL: they are not
+     * in place. */
     const struct gnn_tensor *x;
 };
 
@@ -140,6 +141,13 @@ bool gnn_batch_is_rows(const struct gnn_tensor *t);
 /* The features of the node type t, called `name`: in place, the batch's own tensor, or NULL. */
 const struct gnn_tensor *gnn_batch_features(const struct gnn_batch *b, uint32_t t,
                                             const char *name);
+
+/* The node type whose features are in place, so that this tensor of the batch has no rows; -1:
+ * none. *as: the tensor as it would be, without data. */
+int gnn_batch_in_place(const struct gnn_batch *b, const struct gnn_tensor *t,
+                       struct gnn_tensor *as);
+/* Copies all features that are in place into these tensors. GNN_E_INPUT if a node has no row. */
+int gnn_batch_bring(struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 
 /* Batches are recycled through a pool, so a steady stream allocates nothing. Thread-safe. */
 struct gnn_batch_pool;

@@ -57,10 +57,14 @@ struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *met
 /* Reads a GNB batch stream (or several, concatenated) from fd; `name` is for messages. Takes over
  * fd. */
 struct gnn_source *gnn_stream_source_new(int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
-/* As gnn_stream_source_new, where batches may come that lie on one of these devices
- * (lib/gpu/gpu.h), which must outlive the source. */
-struct gnn_gpu;
-struct gnn_source *gnn_stream_source_on(int fd, const char *name, struct gnn_gpu *gpu,
+/* Batches that only come from a program of ours at the other end of the same pipe. */
+struct gnn_stream_opts {
+    /* or NULL: batches that lie on one of these devices (lib/gpu/gpu.h), which must outlive the
+     * source */
+    struct gnn_gpu *gpu;
+    bool in_place; /* batches with features that are in place (gnn_batch_type.x) */
+};
+struct gnn_source *gnn_stream_source_on(int fd, const char *name, const struct gnn_stream_opts *o,
                                         struct gnn_err *e) GNN_MUST_USE;
 
 #endif

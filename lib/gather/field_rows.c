@@ -288,8 +288,10 @@ int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct 
 {
     char name[GNN_NAME_MAX + 1];
     uint32_t type;
-    const uint64_t n = j->edge ? gnn_batch_block(b, hop, j->type)->edges
-                               : gnn_gather_nodes(g, j, b, hop, &type),
+    const bool in_place = j->in_place && b->type[j->type].x;
+    const uint64_t n = in_place  ? 0
+                       : j->edge ? gnn_batch_block(b, hop, j->type)->edges
+                                 : gnn_gather_nodes(g, j, b, hop, &type),
                    shape[2] = {n, j->as_sent ? gnn_gather_job_out(j) : j->field->width};
     name_of(g, j, hop, j->field->name, name);
     if (gnn_tensors_find(&b->tensors, name))

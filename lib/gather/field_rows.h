@@ -18,7 +18,7 @@ struct gather_job {
     uint32_t nparts;
     struct gnn_gather_part *part; /* [nparts]; edges are numbered through all parts */
     struct gnn_edges_part *edges; /* [nparts], of an edge field */
-    /* all rows, which batches refer to; or NULL: rows are copied */
+    /* all rows, which batches may refer to; or NULL: rows are copied */
     const struct gnn_tensor *in_place;
     /* their pages are read before, as not all of them were in memory when the job was made */
     bool touch;

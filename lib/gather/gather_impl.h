@@ -16,6 +16,7 @@ struct gatherer {
     struct gather_job *job; /* in the order of the tensors */
     uint32_t njobs;
     bool part_by_part; /* see gnn_gather_opts */
+    const struct gnn_flag *in_place;
     bool sums;
     struct gnn_comm *comm;          /* the store's */
     struct gather_replica *replica; /* replicated remote rows, or NULL */
@@ -45,7 +46,8 @@ bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, ui
  * this hop. */
 uint64_t gnn_gather_nodes(const struct gatherer *g, const struct gather_job *j,
                           const struct gnn_batch *b, uint32_t hop, uint32_t *type);
-/* Adds it, in memory of a certain kind (NULL: the heap); GNN_E_INPUT if it is there already. */
+/* Adds it, in memory of a certain kind (NULL: the heap), without rows if they are in place;
+ * GNN_E_INPUT if it is there already. */
 int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b,
                    uint32_t hop, const struct gnn_mem *mem, struct gnn_tensor **t,
                    struct gnn_err *e) GNN_MUST_USE;

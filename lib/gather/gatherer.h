@@ -7,6 +7,7 @@
 #define GNN_LIB_GATHER_GATHERER_H
 
 #include "kernels/gather.h"
+#include "lib/base/flag.h"
 #include "lib/cache/order.h"
 #include "lib/comm/comm.h"
 #include "lib/gpu/gpu.h"
@@ -88,10 +89,11 @@ struct gnn_gather_opts {
     /* rows are copied from one partition after the other, whose pages then leave the process's
      * memory: of nodes' fields, as stored, without checksums; on the CPU with one rank only */
     bool part_by_part;
-    /* Features x may stay in place (gnn_batch_type.x), where they are f32 or bf16 in a store of
-     * one partition that fits into memory: on the CPU with one rank only, for a reader in this
-     * process. The store must outlive the batches then. */
-    bool in_place;
+    /* Features x stay in place (gnn_batch_type.x) while this is set, where they are f32 or bf16 in
+     * a store of one partition that fits into memory: on the CPU with one rank only, and for a
+     * reader that the store outlives: one in this process, or one that has the file, too
+     * (gnn_writer_opts.in_place). NULL: never */
+    const struct gnn_flag *in_place;
     /* With a gpu, whose first device also trains on the batches: leaves space for that. */
     bool beside;
     struct gnn_gather_stats *stats; /* with a gpu, or NULL; outlives the source */

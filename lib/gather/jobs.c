@@ -241,6 +241,7 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
                         gnn_dtype_name(o->dtype));
     g->sums = o->sums;
     g->part_by_part = o->part_by_part;
+    g->in_place = o->in_place;
     int rc = 0;
     if (add_fields(g, o, e) || add_originals(g, e))
         return e->code;

@@ -272,12 +272,12 @@ static int collect_field(const struct gatherer *g, struct gather_rows *f,
     }
     if (!gnn_gather_wanted(j, b, hop))
         return 0;
-    if (j->in_place) {
+    if (j->in_place && gnn_flag_get(g->in_place))
         b->type[j->type].x = j->in_place;
-        return gnn_gather_job_refer(j, w->id, w->n) < w->n ? gnn_gather_bad_id(g, j, b, hop, e) : 0;
-    }
     if (gnn_gather_add(g, j, b, hop, NULL, &t, e))
         return e->code;
+    if (j->in_place && b->type[j->type].x)
+        return gnn_gather_job_refer(j, w->id, w->n) < w->n ? gnn_gather_bad_id(g, j, b, hop, e) : 0;
     const uint64_t n = t->shape[0],
                    got = g->part_by_part && by_id && w->whole && !j->own
                              ? copy_part_by_part(g, j, w->id, n, t->data)

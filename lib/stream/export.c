@@ -9,6 +9,7 @@
 #include "lib/base/clock.h"
 #include "lib/stream/transport.h"
 #include "lib/stream/handshake.h"
+#include "lib/base/mapped.h"
 #include "lib/base/shared.h"
 #include "lib/gpu/gpu.h"
 
@@ -18,6 +19,13 @@ enum {
     GRACE_S = 5,    /* with SHM: after the HEADER was read a reader of ours connects at once */
     TICK_MS = 20,
     SPARE = 1 << 20 /* of a staging area, kept without being needed */
+};
+
+/* Features that stay in place: where in a file they are, and its number, under which the importer
+ * was given its descriptor. */
+struct rows_file {
+    const struct gnn_tensor *all;
+    uint64_t offset, file;
 };
 
 enum state { LISTENING, GREETING, OFFERED, OPEN, OVER };
@@ -38,9 +46,13 @@ struct gnn_exporter {
     bool must, on_device, asked; /* the second: with CUDA */
     uint64_t sum;                /* of the HEADER */
     struct gnn_gpu *gpu;
-    uint32_t awaited, named; /* devices that the reader promised to name, and has; awaited
-                                UINT32_MAX: no CONNECT yet */
-    uint64_t theirs[GNN_HANDSHAKE_DEVICES]; /* those */
+    uint32_t awaited, heard; /* messages that the reader promised after CONNECT, and has sent;
+                                awaited UINT32_MAX: no CONNECT yet */
+    uint32_t named;          /* devices that it has named: */
+    uint64_t theirs[GNN_HANDSHAKE_DEVICES];
+    bool takes_rows, waited; /* the second: for a reader that might */
+    struct rows_file rows[GNN_HANDSHAKE_FILES];
+    uint32_t nrows;
     uint64_t ours[GNN_GPU_MAX];
     bool exportable[GNN_GPU_MAX]; /* can others open memory there? */
     bool exported;                /* device memory, ever */
@@ -148,13 +160,18 @@ static int hear_handshake(struct gnn_exporter *l)
         if (l->awaited == UINT32_MAX && m.what == GNN_HANDSHAKE_CONNECT && m.value == l->sum &&
             m.slots <= GNN_HANDSHAKE_DEVICES) {
             l->awaited = m.slots;
-            l->named = 0;
+            l->heard = l->named = 0;
+            l->takes_rows = false;
         } else if (l->awaited != UINT32_MAX && m.what == GNN_HANDSHAKE_DEVICE) {
             l->theirs[l->named++] = m.value;
+            l->heard++;
+        } else if (l->awaited != UINT32_MAX && m.what == GNN_HANDSHAKE_ROWS) {
+            l->takes_rows = true;
+            l->heard++;
         } else {
             return -1;
         }
-        if (l->named == l->awaited)
+        if (l->heard == l->awaited)
             return 1;
     }
     return got;
@@ -290,13 +307,69 @@ static bool fit_staging(struct gnn_exporter *l, struct export_slot *s, const str
     return true;
 }
 
-static bool worth_it(const struct gnn_tensors *t)
+static bool worth_it(const struct gnn_batch *b)
 {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < t->n; i++)
-        if (gnn_tensor_bytes(gnn_tensors_at(t, i), &bytes) && bytes >= GNN_SHARE_MIN)
+    bool yes = false;
+    for (uint32_t i = 0; i < b->tensors.n && !yes; i++)
+        yes = gnn_tensor_bytes(gnn_tensors_at(&b->tensors, i), &bytes) && bytes >= GNN_SHARE_MIN;
+    for (uint32_t t = 0; t < b->nntypes && !yes; t++)
+        yes = b->type[t].x != NULL;
+    return yes;
+}
+
+/* Waits for a reader, as a large batch does anyway that goes through the pipe: until the HEADER is
+ * read, and then as long as one of ours takes to connect. */
+static void wait_for_reader(struct gnn_exporter *l)
+{
+    struct gnn_err ignored = {0};
+    double read_at = 0;
+    int unread = 0;
+    l->waited = true;
+    while (l->state < OPEN && !advance_handshake(l, &ignored) && l->state < OPEN) {
+        struct pollfd p[3] = {{.fd = l->pipe, .events = 0},
+                              {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN},
+                              {.fd = gnn_io_stop(), .events = POLLIN}};
+        const double patience = l->state < GREETING ? 1e-3 * ANSWER_MS : GRACE_S;
+        if (read_at > 0 && gnn_clock() - read_at > patience)
+            return;
+        if (poll(p, 3, TICK_MS) > 0 && (p[0].revents & POLLERR || p[2].revents))
+            return;
+        if (read_at <= 0 && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
+            read_at = gnn_clock();
+    }
+}
+
+/* Gives the reader the file of rows that it has not been given yet. False if it cannot have it. */
+static bool give_file(struct gnn_exporter *l, const struct gnn_tensor *all)
+{
+    for (uint32_t i = 0; i < l->nrows; i++)
+        if (l->rows[i].all == all)
             return true;
-    return false;
+    if (l->nrows == GNN_HANDSHAKE_FILES)
+        return false;
+    struct rows_file f = {.all = all, .file = l->nrows};
+    const int fd = gnn_mapped_open(all->data, &f.offset);
+    const struct gnn_handshake m = {GNN_HANDSHAKE_FILE, 0, f.file};
+    const bool given = fd >= 0 && gnn_handshake_send(l->sock, &m, fd);
+    if (given)
+        l->rows[l->nrows++] = f;
+    if (fd >= 0)
+        close(fd);
+    return given;
+}
+
+bool gnn_exporter_leaves(struct gnn_exporter *l, const struct gnn_batch *b)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < b->nntypes; t++)
+        any = any || b->type[t].x;
+    if (l && any && l->state < OPEN && !l->waited)
+        wait_for_reader(l);
+    bool yes = l && (l->state < OPEN ? !l->waited : l->state == OPEN && l->takes_rows);
+    for (uint32_t t = 0; t < b->nntypes && any && yes; t++)
+        yes = !b->type[t].x || give_file(l, b->type[t].x);
+    return yes;
 }
 
 /* Makes b's tensors reachable through slot i. false: there is no memory. */
@@ -318,7 +391,7 @@ int gnn_exporter_slot(struct gnn_exporter *l, struct gnn_batch *b, int *slot, st
     *slot = -1;
     int rc = l->state < OPEN ? advance_handshake(l, e) : 0;
     if (rc || l->state != OPEN ||
-        (b->place ? !gnn_exporter_accepts(l, b->place->device) : !worth_it(&b->tensors)))
+        (b->place ? !gnn_exporter_accepts(l, b->place->device) : !worth_it(b)))
         return rc;
     for (bool wait = false;; wait = true) {
         collect_slots(l, wait);
@@ -352,6 +425,19 @@ void gnn_exporter_refer(struct gnn_exporter *l, int slot, const struct gnn_batch
     s->used += (bytes + GNB_ALIGN - 1) & ~(uint64_t)(GNB_ALIGN - 1);
     memcpy(to, t->data, bytes);
     (void)gnn_share_offset(l->share, to, bytes, &ref->offset);
+}
+
+void gnn_exporter_refer_rows(const struct gnn_exporter *l, int slot, const struct gnn_batch *b,
+                             int t, struct gnb_reference *ref)
+{
+    const struct rows_file *f = l->rows;
+    while (f->all != b->type[t].x)
+        f++;
+    *ref = (struct gnb_reference){.offset = f->offset,
+                                  .slot = (uint32_t)slot,
+                                  .in_file = true,
+                                  .rows = f->all->shape[0],
+                                  .file = f->file};
 }
 
 void gnn_exporter_hold(struct gnn_exporter *l, int slot, struct gnn_batch *b)

@@ -7,19 +7,23 @@
 #include <stdint.h>
 
 enum {
-    /* "GNBh", CONNECT: a reader, of the stream whose HEADER has the sum `value`; `slots` DEVICEs
-     * follow */
+    /* "GNBh", CONNECT: a reader, of the stream whose HEADER has the sum `value`; `slots` messages
+     * follow, ROWS or DEVICEs */
     GNN_HANDSHAKE_CONNECT = 0x68424e47,
     /* "GNBd": it works on the device `value`, and takes what lies there */
     GNN_HANDSHAKE_DEVICE = 0x64424e47,
+    /* "GNBr", ROWS: it takes features that stay in the store's file */
+    GNN_HANDSHAKE_ROWS = 0x72424e47,
     /* "GNBo": `slots`, `value` bytes to map, and the descriptor */
     GNN_HANDSHAKE_OFFER = 0x6f424e47,
     /* "GNBt", ACCEPT: mapped; from here on references may come */
     GNN_HANDSHAKE_ACCEPT = 0x74424e47,
+    /* "GNBf", FILE: file number `value` and its descriptor, before the first reference to it */
+    GNN_HANDSHAKE_FILE = 0x66424e47,
     GNN_HANDSHAKE_RELEASE = 0x62424e47 /* "GNBb", RELEASE: slot number `slots` is given back */
 };
 
-enum { GNN_HANDSHAKE_DEVICES = 64 }; /* at most */
+enum { GNN_HANDSHAKE_DEVICES = 64, GNN_HANDSHAKE_FILES = 64 }; /* at most */
 
 struct gnn_handshake {
     uint32_t what, slots;

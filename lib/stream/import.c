@@ -2,8 +2,11 @@
 /* The reader's side of the transport of batches by reference. */
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,6 +15,7 @@
 
 #include "lib/stream/transport.h"
 #include "lib/stream/handshake.h"
+#include "lib/base/mapped.h"
 #include "lib/base/shared.h"
 #include "lib/gpu/gpu.h"
 
@@ -26,6 +30,14 @@ enum {
     DYING_MS = 500 /* a process that dies loses its memory some moments before its sockets */
 };
 
+/* Rows of a file that batches refer to. */
+struct rows_of_file {
+    struct gnn_tensor all;
+    char *name;
+    uint64_t file, offset;
+    struct rows_of_file *next;
+};
+
 struct gnn_importer {
     pthread_mutex_t lock; /* of users, held and sending */
     unsigned users;       /* the reader, and one for each lease */
@@ -36,6 +48,10 @@ struct gnn_importer {
     uint8_t *near;
     uint32_t slots, nheld;
     uint64_t held; /* a bit for each slot */
+    bool takes_rows;
+    int file[GNN_HANDSHAKE_FILES]; /* that the exporter has passed, to take rows from */
+    uint32_t nfiles, nrows;
+    struct rows_of_file *rows; /* nrows */
     struct gnn_gpu *gpu;
     struct gnn_gpu_import *imported;
     int copying; /* slot of device memory that a frame is copied from, or -1 */
@@ -45,9 +61,12 @@ struct gnn_importer {
 static bool send_handshake(const struct gnn_importer *b, uint64_t sum)
 {
     struct gnn_err none = {0};
-    const struct gnn_handshake hello = {GNN_HANDSHAKE_CONNECT, gnn_gpu_count(b->gpu), sum};
-    bool good = gnn_handshake_send(b->sock, &hello, -1);
-    for (uint32_t i = 0; good && i < hello.slots; i++) {
+    const uint32_t devices = gnn_gpu_count(b->gpu);
+    const struct gnn_handshake hello = {GNN_HANDSHAKE_CONNECT, devices + b->takes_rows, sum},
+                               rows = {.what = GNN_HANDSHAKE_ROWS};
+    bool good = gnn_handshake_send(b->sock, &hello, -1) &&
+                (!b->takes_rows || gnn_handshake_send(b->sock, &rows, -1));
+    for (uint32_t i = 0; good && i < devices; i++) {
         struct gnn_handshake m = {.what = GNN_HANDSHAKE_DEVICE};
         good = !b->gpu->ops->id(b->gpu, b->gpu->device[i], &m.value, &none) &&
                gnn_handshake_send(b->sock, &m, -1);
@@ -55,7 +74,7 @@ static bool send_handshake(const struct gnn_importer *b, uint64_t sum)
     return good;
 }
 
-struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
+struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu, bool rows)
 {
     struct gnn_err none = {0};
     const int sock = gnn_handshake_connect(fd);
@@ -64,7 +83,7 @@ struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
     struct gnn_importer *b = gnn_alloc_zero(1, sizeof *b, "shared memory", &none);
     if (b)
         *b = (struct gnn_importer){
-            .users = 1, .sock = sock, .memory = -1, .gpu = gpu, .copying = -1};
+            .users = 1, .sock = sock, .memory = -1, .gpu = gpu, .copying = -1, .takes_rows = rows};
     if (!b || !send_handshake(b, sum)) {
         gnn_free(b);
         close(sock);
@@ -72,6 +91,13 @@ struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
     }
     pthread_mutex_init(&b->lock, NULL);
     return b;
+}
+
+static void free_rows(struct rows_of_file *r)
+{
+    gnn_mapped_free(r->all.data);
+    gnn_free(r->name);
+    gnn_free(r);
 }
 
 /* Frees the object when nobody uses it any more. */
@@ -87,6 +113,12 @@ static void free_if_unused(struct gnn_importer *b)
     if (b->memory >= 0)
         close(b->memory);
     gnn_free(b->near);
+    for (struct rows_of_file *r; (r = b->rows);) {
+        b->rows = r->next;
+        free_rows(r);
+    }
+    for (uint32_t i = 0; i < b->nfiles; i++)
+        close(b->file[i]);
     if (b->sock >= 0)
         close(b->sock);
     pthread_mutex_destroy(&b->lock);
@@ -234,6 +266,92 @@ const char *gnn_importer_map(struct gnn_importer *b, const struct gnb_reference 
     if (!text)
         populate_pages(b, ref->offset, bytes);
     return text;
+}
+
+/* ---- rows of files ---- */
+
+/* Takes the descriptors that the exporter passed before it named this file; -1 if it has not passed
+ * it. */
+static int take_file(struct gnn_importer *b, uint64_t number)
+{
+    struct gnn_handshake m;
+    int fd = -1;
+    while (b->nfiles <= number && b->nfiles < GNN_HANDSHAKE_FILES &&
+           gnn_handshake_recv(b->sock, &m, &fd) > 0 && m.what == GNN_HANDSHAKE_FILE &&
+           m.value == b->nfiles && fd >= 0) {
+        b->file[b->nfiles++] = fd;
+        fd = -1;
+    }
+    if (fd >= 0)
+        close(fd);
+    return number < b->nfiles ? b->file[number] : -1;
+}
+
+static char *path_of(int fd, struct gnn_err *e)
+{
+    char link[32], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t n = readlink(link, path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    return gnn_strdup(n > 0 ? path : "the store", e);
+}
+
+static struct rows_of_file *map_rows(const struct gnb_reference *ref, const struct gnn_tensor *as,
+                                     int fd, struct gnn_err *e)
+{
+    struct stat st;
+    uint64_t bytes;
+    struct rows_of_file *r = gnn_alloc_zero(1, sizeof *r, "features in place", e);
+    if (!r)
+        return NULL;
+    *r = (struct rows_of_file){.all = *as, .file = ref->file, .offset = ref->offset};
+    r->all.shape[0] = ref->rows;
+    r->all.data = NULL;
+    char *path = NULL;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !gnn_tensor_bytes(&r->all, &bytes) ||
+        ref->offset > (uint64_t)st.st_size || bytes > (uint64_t)st.st_size - ref->offset)
+        gnn_fail(e, GNN_E_INPUT, "reference beyond the end of its file");
+    else if ((r->name = gnn_strdup(as->name, e)) && (path = path_of(fd, e)))
+        r->all.data = gnn_mapped_new(fd, ref->offset, bytes, false, path, e);
+    r->all.name = r->name;
+    gnn_free(path);
+    if (r->all.data)
+        return r;
+    free_rows(r);
+    return NULL;
+}
+
+int gnn_importer_rows(struct gnn_importer *b, const struct gnb_reference *ref,
+                      const struct gnn_tensor *as, struct gnn_tensors *set,
+                      const struct gnn_tensor **all, struct gnn_err *e)
+{
+    if (!b || !b->base || !b->takes_rows)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "its rows are in a file that was passed to another program");
+    if (ref->slot >= b->slots || ref->offset % GNB_ALIGN || !ref->rows)
+        return gnn_fail(e, GNN_E_INPUT, "reference out of range");
+    const int fd = take_file(b, ref->file);
+    if (fd < 0)
+        return gnn_fail(e, GNN_E_INPUT, "its rows are in a file that was not passed");
+    const char *text = lease_slot(b, ref->slot, &set->lease);
+    if (text)
+        return gnn_fail(e, GNN_E_INPUT, "%s", text);
+    struct rows_of_file *r = b->rows;
+    while (r && (r->file != ref->file || r->offset != ref->offset || r->all.dtype != as->dtype ||
+                 r->all.shape[0] != ref->rows || r->all.shape[1] != as->shape[1] ||
+                 strcmp(r->name, as->name) != 0))
+        r = r->next;
+    if (!r && b->nrows == GNN_HANDSHAKE_FILES)
+        return gnn_fail(e, GNN_E_INPUT, "too many references to files");
+    if (!r) {
+        if (!(r = map_rows(ref, as, fd, e)))
+            return e->code;
+        r->next = b->rows;
+        b->rows = r;
+        b->nrows++;
+    }
+    *all = &r->all;
+    return 0;
 }
 
 /* Copying from the producer's memory failed, or that program may have ended before it was complete.

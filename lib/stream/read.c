@@ -175,6 +175,28 @@ static int keep_shared(struct gnn_reader *r, const struct gnn_tensor *as, void *
     return 0;
 }
 
+/* Follows a reference to rows in a file. The features are not in the set, but among r->placed. */
+static int refer_rows(struct gnn_reader *r, const struct gnb_entry *t, const struct gnn_tensor *as,
+                      const struct gnb_reference *ref, struct gnn_tensors *set, struct gnn_err *e)
+{
+    struct gnn_err why = {0};
+    const struct gnn_tensor *all;
+    if (r->kind != GNB_BATCH || !gnn_batch_is_rows(as) || as->ndim != 2 ||
+        (as->dtype != GNN_F32 && as->dtype != GNN_BF16))
+        return bad_tensor(r, t, "must not be in a file", e);
+    if (gnn_buf_reserve(&r->places, r->nplaced + UINT64_C(1), sizeof *r->placed,
+                        "features in place", e))
+        return e->code;
+    r->placed = r->places.data;
+    const int rc = gnn_importer_rows(r->importer, ref, as, set, &all, &why);
+    if (rc)
+        return rc == GNN_E_INPUT ? bad_tensor(r, t, why.msg, e)
+                                 : gnn_fail(e, (enum gnn_status)rc, "%s", why.msg);
+    r->placed[r->nplaced++] = all;
+    r->nshared++; /* the batch keeps its lease, and with it the importer's mapping */
+    return 0;
+}
+
 /* Follows a reference. */
 static int follow_reference(struct gnn_reader *r, const struct gnb_entry *t,
                             const struct gnn_tensor *as, struct gnn_tensors *set, struct gnn_err *e)
@@ -187,6 +209,8 @@ static int follow_reference(struct gnn_reader *r, const struct gnb_entry *t,
         return bad_tensor(r, t, text, e);
     if (ref.on_device)
         return refer_device(r, t, as, &ref, set, e);
+    if (ref.in_file)
+        return refer_rows(r, t, as, &ref, set, e);
     if ((text = gnn_importer_map(r->importer, &ref, t->raw, set, &data)))
         return bad_tensor(r, t, text, e);
     if (keep_shared(r, as, data, t->raw, set, &x, e))
@@ -329,7 +353,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     gnn_tensors_clear(set);
     r->kind = f->kind;
     r->on_device = false;
-    r->ndevice = r->nshared = 0;
+    r->ndevice = r->nshared = r->nplaced = 0;
     const uint64_t base = r->io.pos;
     const struct gnb_entry *t = r->entries.data;
     for (uint32_t i = 0; i < f->ntensors; i++)
@@ -427,7 +451,7 @@ int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err 
             r->in_stream = true;
             if ((rc = take_header(r, t, e)))
                 return rc;
-            r->importer = gnn_importer_new(r->io.fd, f.sum, r->gpu);
+            r->importer = gnn_importer_new(r->io.fd, f.sum, r->gpu, r->in_place);
             if (!r->streams && !r->begun)
                 return 0;
             break;
@@ -443,10 +467,10 @@ int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err 
     }
 }
 
-int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu,
-                     struct gnn_err *e)
+int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name,
+                     const struct gnn_stream_opts *o, struct gnn_err *e)
 {
-    *r = (struct gnn_reader){.gpu = gpu};
+    *r = (struct gnn_reader){.gpu = o ? o->gpu : NULL, .in_place = o && o->in_place};
     gnn_io_init(&r->io, fd, name);
     struct stat st;
     if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) { /* the name of standard input tells nothing */
@@ -472,6 +496,7 @@ void gnn_reader_release(struct gnn_reader *r)
     gnn_buf_release(&r->table);
     gnn_buf_release(&r->entries);
     gnn_buf_release(&r->packed);
+    gnn_buf_release(&r->places);
     gnn_tensors_release(&r->declared);
     *r = (struct gnn_reader){.io.fd = -1};
 }

@@ -7,6 +7,8 @@
 #define GNN_LIB_STREAM_STREAM_H
 
 #include "lib/data/batch.h"
+#include "lib/data/source.h"
+#include "lib/base/flag.h"
 #include "lib/base/io.h"
 
 /* How payloads reach the next program of a pipe on the same host (lib/stream/transport.h). */
@@ -24,6 +26,9 @@ struct gnn_writer_opts {
     int zstd_level;
     enum gnn_transport transport; /* with zstd: INLINE */
     struct gnn_gpu *gpu;          /* where batches may lie, or NULL */
+    /* Set while the reader takes features in place (gnn_gather_opts.in_place), or may still turn
+     * out to; else they are copied here. NULL: there are none. Outlives the writer */
+    struct gnn_flag *in_place;
 };
 
 struct gnn_writer {
@@ -32,9 +37,10 @@ struct gnn_writer {
     uint16_t major; /* version of its frames */
     int zstd_level;
     struct gnn_exporter *exporter; /* or NULL */
+    struct gnn_flag *in_place;
     struct gnn_buf head, entries, packed, out;
-    uint64_t nout; /* bytes collected in out */
-    uint64_t nref; /* batches sent by reference */
+    uint64_t nout;          /* bytes collected in out */
+    uint64_t nref, nplaced; /* batches sent by reference, and with features that stay in place */
     void *zstd;
 };
 
@@ -45,7 +51,8 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
 /* Whether batches that lie on this device can be written: the reader works there too. Does not wait
  * for one to come. */
 bool gnn_writer_takes(struct gnn_writer *w, unsigned device);
-/* Writes one BATCH frame: b->tensors as they are. A batch that goes by reference is held
+/* Writes one BATCH frame: b->tensors as they are, and features that are in place, which stay there
+ * if the reader takes them. A batch that goes by reference is held
  * (gnn_batch_hold) until the reader releases it, so it must not be changed any more; large tensors
  * move to shared memory first, and are made there from then on. So b's view, and pointers to its
  * tensors' data, are void afterwards. */
@@ -78,15 +85,21 @@ struct gnn_reader {
     unsigned device;
     uint32_t ndevice; /* so many of its tensors */
     uint32_t nshared; /* and so many are in the memory of the program that wrote it */
+    bool in_place;
+    /* features of it that stay in place: all rows of them in the store's file, under the name that
+     * the tensor would have; valid as long as the batch's lease */
+    const struct gnn_tensor **placed;
+    struct gnn_buf places; /* of these */
+    uint32_t nplaced;
 };
 
-/* Reads the first HEADER. Takes over fd. name must outlive the reader. gpu, unless NULL: batches
- * may come that lie on these devices. */
-int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu,
-                     struct gnn_err *e) GNN_MUST_USE;
-/* Reads the next BATCH frame into t, which is cleared first; checks everything but the batch's own
- * sense (gnn_batch_bind). Concatenated streams are read through, when their headers agree. GNN_END
- * after the last END. */
+/* Reads the first HEADER. Takes over fd. name must outlive the reader. o may be NULL: nothing of
+ * it. */
+int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name,
+                     const struct gnn_stream_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* Reads the next BATCH frame into t (but r->placed), which is cleared first; checks everything but
+ * the batch's own sense (gnn_batch_bind). Concatenated streams are read through, when their headers
+ * agree. GNN_END after the last END. */
 int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err *e) GNN_MUST_USE;
 /* Takes a zeroed object. */
 void gnn_reader_release(struct gnn_reader *r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A source that reads a batch stream from a file or pipe. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/data/source.h"
@@ -32,6 +33,25 @@ static int set_place(const struct stream_source *q, struct gnn_batch *b, struct 
     return 0;
 }
 
+/* Lets the batch refer to features that are in place. Its ids are below the number of nodes. */
+static int place_features(const struct stream_source *q, struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &q->base.meta->schema;
+    char key[GNN_NAME_MAX + 1];
+    for (uint32_t i = 0; i < q->reader.nplaced; i++) {
+        const struct gnn_tensor *x = q->reader.placed[i];
+        uint32_t t = 0;
+        while (t < c->nntypes &&
+               strcmp(x->name, gnn_tensor_name(key, "node/%s/x", c->ntype[t].name)) != 0)
+            t++;
+        if (t == c->nntypes || x->shape[0] != c->ntype[t].count)
+            return gnn_fail(e, GNN_E_INPUT, "tensor '%s': cannot stay in a file of %llu rows",
+                            x->name, (unsigned long long)x->shape[0]);
+        b->type[t].x = x;
+    }
+    return 0;
+}
+
 static int next_batch(struct gnn_source *s, struct gnn_batch **out, struct gnn_err *e)
 {
     struct stream_source *q = (struct stream_source *)s;
@@ -46,7 +66,8 @@ static int next_batch(struct gnn_source *s, struct gnn_batch **out, struct gnn_e
     struct gnn_err why = {0};
     if (!rc && ((rc = gnn_batch_bind(b, s->meta, &why)) ||
                 (rc = gnn_batch_check_counts(b, s->meta, &why)) ||
-                (!b->place && (rc = gnn_batch_check_nodes(b, s->meta, &q->seen, &why)))))
+                (!b->place && (rc = gnn_batch_check_nodes(b, s->meta, &q->seen, &why))) ||
+                (rc = place_features(q, b, &why))))
         gnn_fail(e, (enum gnn_status)rc, "%s: frame %llu: %s", q->reader.io.name,
                  (unsigned long long)(q->reader.seq - 1), why.msg);
     if (rc) {
@@ -69,10 +90,10 @@ static void source_free(struct gnn_source *s)
 
 struct gnn_source *gnn_stream_source_new(int fd, const char *name, struct gnn_err *e)
 {
-    return gnn_stream_source_on(fd, name, NULL, e);
+    return gnn_stream_source_on(fd, name, &(struct gnn_stream_opts){0}, e);
 }
 
-struct gnn_source *gnn_stream_source_on(int fd, const char *name, struct gnn_gpu *gpu,
+struct gnn_source *gnn_stream_source_on(int fd, const char *name, const struct gnn_stream_opts *o,
                                         struct gnn_err *e)
 {
     struct stream_source *q = gnn_alloc_zero(1, sizeof *q, "a stream", e);
@@ -81,7 +102,7 @@ struct gnn_source *gnn_stream_source_on(int fd, const char *name, struct gnn_gpu
         return NULL;
     }
     q->base = (struct gnn_source){.next = next_batch, .free = source_free, .meta = &q->reader.meta};
-    if (gnn_reader_begin(&q->reader, fd, name, gpu, e) ||
+    if (gnn_reader_begin(&q->reader, fd, name, o, e) ||
         !(q->pool = gnn_batch_pool_new(&q->reader.meta, e))) {
         source_free(&q->base);
         return NULL;

@@ -32,6 +32,10 @@ int gnn_exporter_new(struct gnn_exporter **l, int fd, const char *name, enum gnn
 int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err *e) GNN_MUST_USE;
 /* Whether the importer takes batches on this device; does not wait. l may be NULL. */
 bool gnn_exporter_accepts(struct gnn_exporter *l, unsigned device);
+/* Whether features of b that are in place may stay there: the importer takes rows of files, and is
+ * given those that have them. While the stream has no importer yet, waits once until its HEADER is
+ * read, and for some moments more. l may be NULL. */
+bool gnn_exporter_leaves(struct gnn_exporter *l, const struct gnn_batch *b);
 /* Takes a slot for b's tensors: *slot, or -1 if they are to go inline. Waits for the importer to
  * release a slot if it has all; an importer that dies meanwhile ends the wait, and the export.
  * Large tensors on the heap move to the shared memory, which voids b's view; when b is used again
@@ -43,6 +47,9 @@ int gnn_exporter_slot(struct gnn_exporter *l, struct gnn_batch *b, int *slot,
  * the shared memory if it is elsewhere. */
 void gnn_exporter_refer(struct gnn_exporter *l, int slot, const struct gnn_batch *b, uint32_t i,
                         uint64_t bytes, struct gnb_reference *ref);
+/* Fills *ref with where the features of type t of b are, which are in place. */
+void gnn_exporter_refer_rows(const struct gnn_exporter *l, int slot, const struct gnn_batch *b,
+                             int t, struct gnb_reference *ref);
 /* Keeps b, unless it lies on a device, until the importer releases the slot. */
 void gnn_exporter_hold(struct gnn_exporter *l, int slot, struct gnn_batch *b);
 /* Waits until the importer needs nothing more of our devices' memory; called after the end of the
@@ -57,8 +64,8 @@ struct gnn_importer;
 
 /* Shakes hands with the exporter of the stream on fd whose HEADER has this checksum; NULL if none
  * is listening, which is no error. gpu: the devices that batches may lie on, or NULL; it must
- * outlive the importer. */
-struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu);
+ * outlive the importer. rows: features may stay in files. */
+struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu, bool rows);
 /* Waits until fd can be read, or reads are to stop; meanwhile accepts the memory that the exporter
  * offers. */
 void gnn_importer_wait(struct gnn_importer *b, int fd);
@@ -66,6 +73,12 @@ void gnn_importer_wait(struct gnn_importer *b, int fd);
  * first tensor of a frame. Returns NULL, or a text that says what is wrong. b may be NULL. */
 const char *gnn_importer_map(struct gnn_importer *b, const struct gnb_reference *ref,
                              uint64_t bytes, struct gnn_tensors *set, void **data);
+/* Sets *all to the tensor of all rows, in a file, that a reference in place of `as` names, which
+ * stays while there are leases; one goes into set as with gnn_importer_map. GNN_E_INPUT if it is no
+ * such tensor. b may be NULL. */
+int gnn_importer_rows(struct gnn_importer *b, const struct gnb_reference *ref,
+                      const struct gnn_tensor *as, struct gnn_tensors *set,
+                      const struct gnn_tensor **all, struct gnn_err *e) GNN_MUST_USE;
 /* Copies a tensor like `as` from a device's memory into own memory there, and adds it to the set.
  * GNN_E_INPUT if the exporter has not offered the memory that ref names. */
 int gnn_importer_copy(struct gnn_importer *b, const struct gnb_reference *ref,

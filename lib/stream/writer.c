@@ -65,14 +65,18 @@ struct content {
     bool pack;
 };
 
-/* Leaves tensor i where the reader can see it; what is stored goes to the end of w->packed. */
+/* Leaves tensor i where the reader can see it, or (`type`) the features where they are; what is
+ * stored goes to the end of w->packed. */
 static int refer_tensor(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c,
-                        uint32_t i, uint64_t *used, struct gnn_err *e)
+                        uint32_t i, int type, uint64_t *used, struct gnn_err *e)
 {
     if (gnn_buf_reserve(&w->packed, *used + GNB_DEVICE_REFERENCE_BYTES, 1, "references", e))
         return e->code;
     struct gnb_reference r;
-    gnn_exporter_refer(w->exporter, c->slot, c->b, i, entry->raw, &r);
+    if (type >= 0)
+        gnn_exporter_refer_rows(w->exporter, c->slot, c->b, type, &r);
+    else
+        gnn_exporter_refer(w->exporter, c->slot, c->b, i, entry->raw, &r);
     entry->stored = gnn_gnb_reference_encode(&r, (uint8_t *)w->packed.data + *used);
     entry->codec = GNB_REFERENCE;
     *used += entry->stored;
@@ -89,13 +93,14 @@ static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struc
 {
     const struct gnn_tensor *t = gnn_tensors_at(c->t, i);
     *entry = (struct gnb_entry){.t = *t, .name_len = strlen(t->name), .codec = GNB_RAW};
-    if (!gnn_tensor_bytes(t, &entry->raw))
+    const int in_place = c->b ? gnn_batch_in_place(c->b, t, &entry->t) : -1;
+    if (!gnn_tensor_bytes(&entry->t, &entry->raw))
         return gnn_fail(e, GNN_E_RUN, "%s: tensor '%s' is too large", w->io.name, t->name);
     entry->stored = entry->raw;
     uint64_t at = *used;
     int rc = c->pack ? pack_tensor(w, entry, t, used, e) : 0;
-    if (!rc && by_reference(c, t, entry->raw))
-        rc = refer_tensor(w, entry, c, i, used, e);
+    if (!rc && (in_place >= 0 || by_reference(c, t, entry->raw)))
+        rc = refer_tensor(w, entry, c, i, in_place, used, e);
     if (rc)
         return rc;
     /* The checksum of a raw tensor may be known from gathering; then its bytes are not read
@@ -172,7 +177,9 @@ static int flush_buffer(struct gnn_writer *w, struct gnn_err *e)
 int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struct gnn_meta *m,
                      const struct gnn_writer_opts *o, struct gnn_err *e)
 {
-    *w = (struct gnn_writer){.zstd_level = o->zstd_level, .major = (uint16_t)gnn_meta_version(m)};
+    *w = (struct gnn_writer){.zstd_level = o->zstd_level,
+                             .major = (uint16_t)gnn_meta_version(m),
+                             .in_place = o->in_place};
     gnn_io_init(&w->io, fd, name);
     int rc = gnn_buf_reserve(&w->out, OUT_BYTES, 1, "output", e);
     if (!rc)
@@ -188,6 +195,8 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
     /* The reader answers only after it has the HEADER. */
     if (rc || !w->exporter)
         return rc;
+    if (w->in_place)
+        gnn_flag_set(w->in_place, true);
     rc = flush_buffer(w, e);
     return rc ? rc : gnn_exporter_handshake(w->exporter, gnn_gnb_frame_sum(w->head.data), e);
 }
@@ -202,17 +211,32 @@ static int hung_up(struct gnn_writer *w, struct gnn_err *e)
     return gnn_fail(e, GNN_E_RUN, "%s: the reader no longer accepts device memory", w->io.name);
 }
 
+/* Whether features that are in place stay there. The gatherer is told, and copies them if not. */
+static bool leaves_rows(struct gnn_writer *w, const struct gnn_batch *b)
+{
+    const bool yes = w->in_place && gnn_exporter_leaves(w->exporter, b);
+    if (w->in_place)
+        gnn_flag_set(w->in_place, yes);
+    return yes;
+}
+
 int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e)
 {
-    int slot = -1, rc = w->exporter ? gnn_exporter_slot(w->exporter, b, &slot, e) : 0;
-    if (!rc && b->place && slot < 0)
-        rc = hung_up(w, e);
+    int slot = -1, rc = leaves_rows(w, b) ? 0 : gnn_batch_bring(b, e);
+    if (!rc && w->exporter)
+        rc = gnn_exporter_slot(w->exporter, b, &slot, e);
+    if (!rc && slot < 0)
+        rc = b->place ? hung_up(w, e) : gnn_batch_bring(b, e);
     if (!rc)
         rc = write_frame(w, GNB_BATCH, &(struct content){&b->tensors, b, slot, w->zstd_level != 0},
                          e);
     if (!rc && slot >= 0) { /* the reader may see it from now on */
         gnn_exporter_hold(w->exporter, slot, b);
         w->nref++;
+        bool placed = false;
+        for (uint32_t t = 0; t < b->nntypes; t++)
+            placed = placed || b->type[t].x;
+        w->nplaced += placed;
     }
     return rc || !w->nout ? rc : flush_buffer(w, e); /* a batch is useful to the reader at once */
 }

@@ -221,7 +221,8 @@ void case_of(const char *me, gnn_gpu *g, const char *how, int status, const char
     close(fd[1]);
     gnn_err e = {};
     gnn_batch *b = nullptr;
-    gnn_source *s = gnn_stream_source_on(fd[0], "in", g, &e);
+    const gnn_stream_opts o = {g, false};
+    gnn_source *s = gnn_stream_source_on(fd[0], "in", &o, &e);
     int rc = s ? gnn_source_next(s, &b, &e) : e.code;
     if (!rc && !status)
         ok(b->place && b->place->device == 0 && gnn_batch_nodes(b, 0) == NODES,

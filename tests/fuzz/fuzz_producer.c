@@ -139,7 +139,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (stream.n && write(fd[1], stream.p, stream.n) != (ssize_t)stream.n)
         abort();
     close(fd[1]);
-    struct gnn_source *s = gnn_stream_source_new(fd[0], "fuzz", &e);
+    struct gnn_source *s =
+        gnn_stream_source_on(fd[0], "fuzz", &(struct gnn_stream_opts){.in_place = true}, &e);
     const int sock = s && listener >= 0 ? speak(listener, &in) : -1;
     if (listener >= 0)
         close(listener);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# gnn-train --store sums up features where they lie in the store, where its first layer can: the models are those of streams,
-# whose batches have copies.
+# gnn-train sums up features where they lie in the store, where its first layer can, also when gnn-gather passes it the file: the
+# models are those of batches that have copies.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q -o g sbm:nodes=900,degree=6,features=20,classes=3,train=0.6,valid=0.2 || exit 1
 gnn-import -q -o half --dtype bf16 sbm:nodes=900,degree=6,features=20,classes=3,train=0.6,valid=0.2 || exit 1
@@ -9,9 +9,18 @@ gnn-partition -q -k 3 -o parts g || exit 1
 # alike WHAT STORE SAMPLING MODEL [GATHERING]
 alike() {
     # shellcheck disable=SC2086
-    check "gnn-train --store makes the model that it makes of a stream: $1" sh -c \
+    check "gnn-train --store makes the model that it makes of copies: $1" sh -c \
         'gnn-train --no-provenance -q -j2 --store "$1" $2 $3 --seed 3 --epochs 2 --eval none -o one.st && gnn-sample -q $2 --seed 3 --epochs 0:2 "$1" |
-        gnn-gather -q $4 "$1" | gnn-train --no-provenance -q -j2 $3 --seed 3 -o two.st && cmp one.st two.st' sh "$2" "$3" "$4" "$5"
+        gnn-gather -q --transport inline $4 "$1" | gnn-train --no-provenance -q -j2 $3 --seed 3 -o two.st && cmp one.st two.st' sh "$2" "$3" "$4" "$5"
+    check "and so does a pipe by reference: $1" sh -c \
+        'gnn-sample -q $2 --seed 3 --epochs 0:2 "$1" | gnn-gather -q --metrics gathered $4 "$1" |
+        gnn-train --no-provenance -q -j2 $3 --seed 3 -o three.st && cmp one.st three.st' sh "$2" "$3" "$4" "$5"
+    case $1 in
+    rgcn*) _n='[1-9]' ;;
+    *max* | *encoder* | *ffn* | *dropout-input* | *feature-norm* | *partitions* | *gcn* | *gat* | *typed*) _n=0 ;; # typed: f16
+    *) _n='[1-9]' ;;
+    esac
+    check "with features $([ "$_n" = 0 ] && echo copied || echo in place): $1" grep -q "\"in_place_batches\":$_n" gathered
 }
 for frontier in new all; do
     alike "sage, $frontier" g "-f 4,4 -b 128 --frontier $frontier" '-m sage --hidden 32'

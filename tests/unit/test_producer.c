@@ -40,18 +40,20 @@ struct liar {
     bool taken;
 };
 
-static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
+static void liar_meet(struct liar *l, int memory, uint32_t what, uint32_t slots,
+                      const struct gnn_stream_opts *o)
 {
     struct gnn_handshake m;
     *l = (struct liar){.sock = -1};
     pipes(l->fd);
     l->listener = gnn_handshake_listen(l->fd[1]);
     put_header(l->fd[1]);
-    if (l->listener < 0 || gnn_reader_begin(&l->r, l->fd[0], "in", NULL, &l->e) || !l->r.importer)
+    if (l->listener < 0 || gnn_reader_begin(&l->r, l->fd[0], "in", o, &l->e) || !l->r.importer)
         exit(99);
     l->sock = gnn_handshake_accept(l->listener);
     if (l->sock < 0 || gnn_handshake_recv(l->sock, &m, NULL) != 1 ||
-        m.what != GNN_HANDSHAKE_CONNECT)
+        m.what != GNN_HANDSHAKE_CONNECT || m.slots != (o && o->in_place) ||
+        (m.slots && (gnn_handshake_recv(l->sock, &m, NULL) != 1 || m.what != GNN_HANDSHAKE_ROWS)))
         exit(99);
     m = (struct gnn_handshake){what, slots, UINT64_C(1) << 32};
     if (!gnn_handshake_send(l->sock, &m, memory))
@@ -61,6 +63,11 @@ static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
     if (gnn_reader_next(&l->r, &l->t, &l->e))
         exit(99);
     l->taken = gnn_handshake_recv(l->sock, &m, NULL) == 1 && m.what == GNN_HANDSHAKE_ACCEPT;
+}
+
+static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
+{
+    liar_meet(l, memory, what, slots, NULL);
 }
 
 static void liar_release(struct liar *l)
@@ -155,6 +162,94 @@ static void test_scribbling(void)
     scribbled("hop/0/node/to/node/w", true);
 }
 
+/* ---- rows in a file ---- */
+
+enum { ROWS = 50, WIDTH = 100 }; /* of x in the header, and 10 nodes of a batch */
+
+static int file_of(const char *name, off_t bytes)
+{
+    const int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    if (fd < 0 || ftruncate(fd, bytes))
+        exit(99);
+    return fd;
+}
+
+/* A reference to rows of a tensor that is declared like that, after `fd` was passed as file
+ * `number`, unless that is -1. The reader takes rows unless it is `unasked`. */
+static void rows_reference(const char *what, struct gnb_reference ref, struct gnn_tensor as, int fd,
+                           uint64_t number, bool unasked, const char *why)
+{
+    struct liar l;
+    uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
+    uint64_t raw;
+    const int memory = sealed(F_SEAL_SHRINK);
+    liar_meet(&l, memory, GNN_HANDSHAKE_OFFER, 3, &(struct gnn_stream_opts){.in_place = !unasked});
+    const struct gnn_handshake m = {GNN_HANDSHAKE_FILE, 0, number};
+    ref.in_file = true;
+    const uint32_t n = gnn_gnb_reference_encode(&ref, stored);
+    if (!l.taken || (fd >= 0 && !gnn_handshake_send(l.sock, &m, fd)) ||
+        !gnn_tensor_bytes(&as, &raw))
+        exit(99);
+    stream_make_one(l.fd[1], GNB_BATCH, 2, &as, stored, n, GNB_REFERENCE, raw);
+    const int rc = gnn_reader_next(&l.r, &l.t, &l.e);
+    ok(why ? rc == GNN_E_INPUT && strstr(l.e.msg, why) && !l.r.nplaced
+           : !rc && l.r.nplaced == 1 && !l.t.n && l.r.placed[0]->shape[0] == ref.rows,
+       "gnn_reader_next %s %s: %s", why ? "refuses" : "takes", what, l.e.msg);
+    liar_release(&l);
+    close(memory);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void test_rows(void)
+{
+    const off_t bytes = (off_t)ROWS * WIDTH * 4;
+    const struct gnn_tensor x = {
+        .name = "node/node/x", .dtype = GNN_F32, .ndim = 2, .shape = {10, WIDTH}};
+    const struct gnb_reference good = {.rows = ROWS};
+    struct gnb_reference r = good;
+    struct gnn_tensor as = x;
+    rows_reference("rows of a file", good, x, file_of("f", bytes), 0, false, NULL);
+    rows_reference("rows that it has not asked for", good, x, file_of("f", bytes), 0, true,
+                   "passed to another program");
+    rows_reference("rows of no file", good, x, -1, 0, false, "was not passed");
+    rows_reference("rows of a file that was passed under another number", good, x,
+                   file_of("f", bytes), 1, false, "was not passed");
+    rows_reference("rows of a file that is too short", good, x, file_of("f", bytes - 1), 0, false,
+                   "beyond the end of its file");
+    rows_reference("rows of a directory", good, x, open(".", O_RDONLY), 0, false,
+                   "beyond the end of its file");
+    rows_reference("rows of a device", good, x, open("/dev/zero", O_RDONLY), 0, false,
+                   "beyond the end of its file");
+    r.offset = 8;
+    rows_reference("rows that are not aligned", r, x, file_of("f", 2 * bytes), 0, false,
+                   "out of range");
+    r.offset = UINT64_MAX - 63;
+    rows_reference("rows from an offset that wraps around", r, x, file_of("f", bytes), 0, false,
+                   "beyond the end of its file");
+    r = good;
+    r.rows = UINT64_MAX / 16;
+    rows_reference("more rows than there are numbers", r, x, file_of("f", bytes), 0, false,
+                   "beyond the end of its file");
+    r.rows = 0;
+    rows_reference("no rows", r, x, file_of("f", bytes), 0, false, "out of range");
+    r = good;
+    r.slot = 3;
+    rows_reference("rows with a slot that does not exist", r, x, file_of("f", bytes), 0, false,
+                   "out of range");
+    r = good;
+    r.file = UINT64_MAX;
+    rows_reference("rows of the last file that a number has", r, x, file_of("f", bytes), 0, false,
+                   "was not passed");
+    as.name = "nodes/node";
+    rows_reference("ids in a file", good, as, file_of("f", bytes), 0, false,
+                   "must not be in a file");
+    as = x;
+    as.dtype = GNN_I64;
+    rows_reference("numbers in a file that are no features", good, as, file_of("f", 2 * bytes), 0,
+                   false, "must not be in a file");
+}
+
 static void test_lies(void)
 {
     static const char zero[LEN];
@@ -171,7 +266,12 @@ static void test_lies(void)
     reference("a reference with a wrong sum",
               (struct gnb_reference){.slot = 1, .sum = 1, .has_sum = true}, LEN, 0,
               "checksum mismatch in shared");
-    reference("a reference with reserved bits set", (struct gnb_reference){.slot = 1}, LEN, 4,
+    reference("a reference with reserved bits set", (struct gnb_reference){.slot = 1}, LEN, 8,
+              "reserved bits");
+    reference("a reference to a file that is too short", (struct gnb_reference){.slot = 1}, LEN, 4,
+              "of a wrong size");
+    reference("a reference to shared memory and a file",
+              (struct gnb_reference){.slot = 1, .in_file = true, .rows = 9}, LEN, 2,
               "reserved bits");
     reference("a reference to a device that is too short", (struct gnb_reference){.slot = 1}, LEN,
               2, "of a wrong size");
@@ -217,6 +317,7 @@ int main(void)
     stream_make_meta(&meta, 1 << 20, 100, 1000);
     test_lies();
     test_scribbling();
+    test_rows();
     gnn_meta_release(&meta);
     return scratch_done();
 }
