@@ -34,7 +34,7 @@ for g in sbm: sbm:nodes=700,types=3,weights=1,times=1,degree=5 sbm:nodes=50,degr
     q "import $g" "imp $g"
     q "import $g --seed 2 -j 3" "imp $g --seed 2 -j 3"
     a "import $g -u --dedup" "imp $g -u --dedup"
-    a "import $g --dedup --self-loops add --dtype bf16" "imp $g --dedup --self-loops add --dtype bf16"
+    a "import $g --dedup --self-loops add --dtype bf16" "narrow bf16 $g --dedup --self-loops add"
     a "import $g --sort-memory 64k" "imp $g --sort-memory 64k"
 done
 for o in --directed --dedup '-u --dedup' '--self-loops keep' '--self-loops add' '--self-loops remove' '-u --dedup --self-loops add' \
@@ -47,7 +47,7 @@ for f in "$top"/tests/import/corpus/good-*; do
     q "import $f" "imp \"\$GNN_BITS_TOP\"/tests/import/corpus/$f"
     q "import $f -u --dedup --self-loops add" "imp -u --dedup --self-loops add \"\$GNN_BITS_TOP\"/tests/import/corpus/$f"
     a "import $f --directed" "imp --directed \"\$GNN_BITS_TOP\"/tests/import/corpus/$f"
-    a "import $f --dtype f16 --sort-memory 64k" "imp --dtype f16 --sort-memory 64k \"\$GNN_BITS_TOP\"/tests/import/corpus/$f"
+    a "import $f --dtype f16 --sort-memory 64k" "narrow f16 --sort-memory 64k \"\$GNN_BITS_TOP\"/tests/import/corpus/$f"
 done
 for w in duplicates/bad-duplicate upper/bad-upper fractions/bad-integer; do
     q "import ${w#*/}.mtx --allow ${w%/*}" "imp --allow ${w%/*} \"\$GNN_BITS_TOP\"/tests/import/corpus/${w#*/}.mtx"

@@ -32,6 +32,16 @@ die() { echo "run.sh: $*" >&2; exit 2; }
 # --- one case: number, in the directory $GNN_BITS_TMP; called by make ---
 # Each program with what all cases have in common. What a case leaves in its directory is its result; its output is the file o.
 imp() { gnn-import -q --no-provenance -o o "$@"; }
+# narrow TYPE ARGUMENTS...: features as that type; data without any, for which it is refused, as they are
+narrow() {
+    _t=$1
+    shift
+    _said=$(imp --dtype "$_t" "$@" 2>&1) && return
+    case $_said in
+    *' have no features x') imp "$@" ;;
+    *) echo "$_said" >&2 && return 1 ;;
+    esac
+}
 prt() { gnn-partition -q --no-provenance -o o "$@"; }
 smp() { gnn-sample -q --no-provenance "$@"; }
 gat() { gnn-gather -q --no-provenance "$@"; }
