@@ -85,18 +85,35 @@ void gnn_gather_job_in_place(struct gather_job *j, struct gnn_store *s)
         s->comm->size != 1 || s->out_of_core)
         return;
     j->in_place = gnn_store_findf(s, 0, "node/%s/x", s->meta.schema.ntype[j->type].name);
-    j->touch = j->in_place && !is_resident(j->in_place);
+    if (!j->in_place || is_resident(j->in_place))
+        return;
+    struct gnn_err ignored = {0}; /* without it, training waits for pages, not this */
+    if ((j->touch = gnn_alloc_zero(1, sizeof *j->touch, "pages", &ignored)))
+        gnn_flag_set(&j->touch->on, true);
+}
+
+/* The looks at all pages become rare. */
+static bool touches(const struct gather_job *j)
+{
+    struct gather_touch *t = j->touch;
+    if (!t || !gnn_flag_get(&t->on))
+        return false;
+    const uint32_t nth = __atomic_add_fetch(&t->batches, 1, __ATOMIC_RELAXED);
+    if (!(nth & (nth - 1)) && is_resident(j->in_place))
+        gnn_flag_set(&t->on, false);
+    return gnn_flag_get(&t->on);
 }
 
 uint64_t gnn_gather_job_refer(const struct gather_job *j, const uint32_t *ids, uint64_t n)
 {
+    const bool touch = touches(j);
     const uint64_t bytes = j->field->width * gnn_dtype_bytes(j->field->dtype),
                    count = j->part->count, page = gnn_page_size();
     const char *x = j->in_place->data;
     for (uint64_t i = 0; i < n; i++) {
         if (ids[i] >= count)
             return i;
-        if (j->touch) {
+        if (touch) {
             for (uint64_t at = 0; at < bytes; at += page)
                 (void)*(const volatile char *)(x + ids[i] * bytes + at);
             (void)*(const volatile char *)(x + ids[i] * bytes + bytes - 1);
@@ -162,6 +179,7 @@ void gnn_gather_job_release(struct gather_job *j)
     gnn_free(j->part);
     gnn_free(j->edges);
     gnn_free(j->own);
+    gnn_free(j->touch);
 }
 
 struct gather_copy gnn_gather_job_sent(const struct gather_job *j)

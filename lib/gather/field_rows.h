@@ -5,8 +5,16 @@
 
 #include "kernels/edges.h"
 #include "kernels/gather.h"
+#include "lib/base/flag.h"
 #include "lib/data/batch.h"
 #include "lib/store/store.h"
+
+/* Whether pages are still touched, which is looked at before batch 1, 2, 4, ... of those for which
+ * they were, of all threads. */
+struct gather_touch {
+    struct gnn_flag on;
+    uint32_t batches;
+};
 
 struct gather_job {
     bool edge, label,
@@ -20,8 +28,8 @@ struct gather_job {
     struct gnn_edges_part *edges; /* [nparts], of an edge field */
     /* all rows, which batches may refer to; or NULL: rows are copied */
     const struct gnn_tensor *in_place;
-    /* their pages are read before, as not all of them were in memory when the job was made */
-    bool touch;
+    /* or NULL: their pages are read before, as not all of them were in memory */
+    struct gather_touch *touch;
     void *own; /* part[0].data if it is not the store's: freed with the job */
     /* if it is out of core, so that rows are asked for before they are read; or NULL */
     const struct gnn_store *ahead;
