@@ -28,8 +28,8 @@ struct totals {
         };
         uint64_t share[7 + 2 * GNN_HOPS_MAX]; /* all of these: of a rank's share of the batches */
     };
-    uint64_t shared, placed; /* batches that went by reference, and with features in place */
-    double first, seconds;   /* until the first batch, and in all */
+    uint64_t shared, in_place; /* batches that went by reference, and with features in place */
+    double first, seconds;     /* until the first batch, and in all */
 };
 
 static void add_batch(struct totals *t, const struct gnn_batch *b)
@@ -86,9 +86,9 @@ static void report_metrics(const struct totals *t, const struct gnn_sampling *m)
                           (json_int_t)t->batches, "seeds", (json_int_t)t->seeds, "nodes",
                           (json_int_t)t->nodes, "edges", (json_int_t)t->edges, "bytes",
                           (json_int_t)t->bytes, "shared_batches", (json_int_t)t->shared,
-                          "in_place_batches", (json_int_t)t->placed, "walks", (json_int_t)t->walks,
-                          "steps", (json_int_t)t->steps, "pairs", (json_int_t)t->pairs, "seconds",
-                          t->seconds, "hops", hops);
+                          "in_place_batches", (json_int_t)t->in_place, "walks",
+                          (json_int_t)t->walks, "steps", (json_int_t)t->steps, "pairs",
+                          (json_int_t)t->pairs, "seconds", t->seconds, "hops", hops);
     cli_metrics_number(j, "first_batch_seconds", t->batches ? t->first : NAN);
     cli_metrics_number(j, walks ? "steps_per_second" : "edges_per_second",
                        per_second(t, walks ? t->steps : t->edges));
@@ -140,8 +140,9 @@ static void report_totals(const struct totals *t, const struct gnn_sampling *m, 
         return;
     }
     if (t->shared)
-        snprintf(shared, sizeof shared, ", %" PRIu64 " by reference%s", t->shared,
-                 t->placed ? ", features in place" : "");
+        snprintf(shared, sizeof shared,
+                 ", %" PRIu64 " by reference, %" PRIu64 " with features in place", t->shared,
+                 t->in_place);
     cli_info("batches: %" PRIu64 ", seeds: %" PRIu64 ", nodes: %" PRIu64 ", %s: %" PRIu64
              ", %.1f MB, %.2f s%s",
              t->batches, t->seeds, t->nodes, walks ? "steps" : "edges", walks ? t->steps : t->edges,
@@ -221,7 +222,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     if (rc == GNN_END)
         rc = o->count ? 0 : gnn_writer_end(&w, &e);
     t.shared = w.nref;
-    t.placed = w.nplaced;
+    t.in_place = w.nin_place;
     if (!rc && o->frequency) {
         const int fd = cli_out(o->frequency, &name);
         rc = gnn_frequency_write(&freq, fd, name, &e);

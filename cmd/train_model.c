@@ -162,8 +162,8 @@ static void prove_widths(struct gnn_source **src, const struct gnn_model *m, str
     if (!(*src = gnn_source_ahead(*src, &b, e)))
         cli_fail(e);
     for (uint32_t t = 0; b && t < m->c.nntypes; t++) {
-        const struct gnn_tensor *x =
-            gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/x", m->c.ntype[t].name));
+        const struct gnn_tensor *x = gnn_batch_features(b, t, m->c.ntype[t].name);
+        gnn_tensor_name(name, "node/%s/x", m->c.ntype[t].name);
         if (m->c.ntype[t].width > MODEST && (!x || !x->shape[0]))
             cli_die(
                 3,

@@ -62,9 +62,9 @@ struct gnb_reference {
     uint64_t offset;
     uint64_t sum; /* XXH3-64 of the raw bytes, if has_sum */
     uint32_t slot;
-    bool has_sum, on_device, in_file; /* the last two: not both */
-    /* if in_file: the tensor there has so many rows from `offset` on, of which those that the
-     * batch's nodes name are meant; and the number of the file */
+    bool has_sum, on_device, in_file; /* in_file: neither of the others */
+    /* if in_file: the rows of the tensor that begins at `offset` of file number `file`, of which
+     * the batch's nodes say which are meant */
     uint64_t rows, file;
     uint64_t device; /* if on_device: which it is, and what opens the memory */
     uint8_t handle[GNB_HANDLE_BYTES];

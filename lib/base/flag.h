@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flag that one thread sets and others look at, which tells them nothing but itself. */
+/* A flag that one thread sets and others read. It is relaxed: it says nothing about other memory.
+ */
 #ifndef GNN_LIB_BASE_FLAG_H
 #define GNN_LIB_BASE_FLAG_H
 
 #include <stdbool.h>
 
 struct gnn_flag {
-    int on; /* 0 or 1, by these functions only */
+    int on; /* 0 or 1, read and written by these functions */
 };
 
 static inline bool gnn_flag_get(const struct gnn_flag *f)

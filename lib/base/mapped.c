@@ -178,7 +178,7 @@ int gnn_mapped_open(const void *data, uint64_t *at)
     pthread_mutex_lock(&lock);
     const struct mapping *m = find_mapping(data);
     int fd = m && !m->write && !m->copied ? open(m->path, O_RDONLY | O_CLOEXEC) : -1;
-    /* The path may lead to another file by now; it is the one that was opened that counts. */
+    /* The path may lead to another file by now: only the one that is mapped will do. */
     if (fd >= 0 && (fstat(fd, &now) || now.st_dev != m->was.st_dev || now.st_ino != m->was.st_ino ||
                     was_changed(m, &now))) {
         close(fd);

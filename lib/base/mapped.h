@@ -27,9 +27,9 @@ int gnn_mapped_copy(const void *data, uint64_t bytes, uint64_t *copied,
  * again when they are used. Of a mapping with copies, all stay. */
 void gnn_mapped_forget(const void *data, uint64_t bytes);
 
-/* Opens the file that is mapped read-only, and unchanged, at `data`, for another process to map:
- * its descriptor, and where in the file `data` is. -1 where that cannot be: it was changed or
- * removed since, or is read from copies. */
+/* Opens, for another process, the file that is mapped read-only at `data`: a descriptor that the
+ * caller closes, and in *at the offset of `data` in the file. -1 if the path no longer leads to
+ * that file, the file was changed, or the mapping has copies. */
 int gnn_mapped_open(const void *data, uint64_t *at) GNN_MUST_USE;
 
 /* Whether the file that is mapped read-only at `p` has another size or change time than when it was

@@ -142,12 +142,15 @@ bool gnn_batch_is_rows(const struct gnn_tensor *t);
 const struct gnn_tensor *gnn_batch_features(const struct gnn_batch *b, uint32_t t,
                                             const char *name);
 
-/* The node type whose features are in place, so that this tensor of the batch has no rows; -1:
- * none. *as: the tensor as it would be, without data. */
+/* Whether features of some type are in place. */
+bool gnn_batch_has_in_place(const struct gnn_batch *b);
+/* The node type whose features in place this tensor of the batch, which has no rows, stands for;
+ * -1: none. *as: the tensor with a row for each node, without data. */
 int gnn_batch_in_place(const struct gnn_batch *b, const struct gnn_tensor *t,
                        struct gnn_tensor *as);
-/* Copies all features that are in place into these tensors. GNN_E_INPUT if a node has no row. */
-int gnn_batch_bring(struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+/* Copies features that are in place into these tensors; they are not in place then. Nodes and
+ * features of the view may be void. GNN_E_INPUT if a node has no row. */
+int gnn_batch_copy_features(struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 
 /* Batches are recycled through a pool, so a steady stream allocates nothing. Thread-safe. */
 struct gnn_batch_pool;

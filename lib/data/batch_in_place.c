@@ -13,6 +13,14 @@ const struct gnn_tensor *gnn_batch_features(const struct gnn_batch *b, uint32_t 
                         : gnn_tensors_find(&b->tensors, gnn_tensor_name(key, "node/%s/x", name));
 }
 
+bool gnn_batch_has_in_place(const struct gnn_batch *b)
+{
+    for (uint32_t t = 0; t < b->nntypes; t++)
+        if (b->type[t].x)
+            return true;
+    return false;
+}
+
 int gnn_batch_in_place(const struct gnn_batch *b, const struct gnn_tensor *t, struct gnn_tensor *as)
 {
     for (uint32_t i = 0; i < b->nntypes && !t->shape[0] && gnn_batch_is_rows(t); i++) {
@@ -20,7 +28,7 @@ int gnn_batch_in_place(const struct gnn_batch *b, const struct gnn_tensor *t, st
         if (!all || strcmp(all->name, t->name) != 0)
             continue;
         *as = *t;
-        as->shape[0] = gnn_batch_nodes(b, i);
+        as->shape[0] = gnn_batch_nodes(b, i); /* counts are a few bytes, which never move */
         as->data = NULL;
         return (int)i;
     }
@@ -28,8 +36,8 @@ int gnn_batch_in_place(const struct gnn_batch *b, const struct gnn_tensor *t, st
 }
 
 /* Rows of `all` for the nodes whose ids are in `node`. */
-static int bring_rows(struct gnn_batch *b, struct gnn_tensor *t, const struct gnn_tensor *all,
-                      const struct gnn_tensor *node, struct gnn_err *e)
+static int copy_rows(struct gnn_batch *b, struct gnn_tensor *t, const struct gnn_tensor *all,
+                     const struct gnn_tensor *node, struct gnn_err *e)
 {
     if (gnn_tensors_resize(&b->tensors, t, node->shape[0], e))
         return e->code;
@@ -40,13 +48,12 @@ static int bring_rows(struct gnn_batch *b, struct gnn_tensor *t, const struct gn
                                  .n = node->shape[0],
                                  .id = node->data,
                                  .out = t->data};
-    t->has_sum = false;
     return gnn_gather_rows(&g) == g.n
                ? 0
                : gnn_fail(e, GNN_E_INPUT, "tensor '%s': node id out of range", t->name);
 }
 
-int gnn_batch_bring(struct gnn_batch *b, struct gnn_err *e)
+int gnn_batch_copy_features(struct gnn_batch *b, struct gnn_err *e)
 {
     char key[GNN_NAME_MAX + 1];
     struct gnn_tensor as;
@@ -58,7 +65,7 @@ int gnn_batch_bring(struct gnn_batch *b, struct gnn_err *e)
         /* "node/T/x" to "nodes/T": the view may be void. */
         const int n = (int)strlen(t->name) - (int)strlen("node/") - (int)strlen("/x");
         gnn_tensor_name(key, "nodes/%.*s", n, t->name + strlen("node/"));
-        if (bring_rows(b, t, b->type[type].x, gnn_tensors_find(&b->tensors, key), e))
+        if (copy_rows(b, t, b->type[type].x, gnn_tensors_find(&b->tensors, key), e))
             return e->code;
         b->type[type].x = NULL;
     }

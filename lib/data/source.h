@@ -57,7 +57,7 @@ struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *met
 /* Reads a GNB batch stream (or several, concatenated) from fd; `name` is for messages. Takes over
  * fd. */
 struct gnn_source *gnn_stream_source_new(int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
-/* Batches that only come from a program of ours at the other end of the same pipe. */
+/* The batches that are accepted only from a program of gnn-tools that writes to the same pipe. */
 struct gnn_stream_opts {
     /* or NULL: batches that lie on one of these devices (lib/gpu/gpu.h), which must outlive the
      * source */

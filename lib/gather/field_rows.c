@@ -87,13 +87,13 @@ void gnn_gather_job_in_place(struct gather_job *j, struct gnn_store *s)
     j->in_place = gnn_store_findf(s, 0, "node/%s/x", s->meta.schema.ntype[j->type].name);
     if (!j->in_place || is_resident(j->in_place))
         return;
-    struct gnn_err ignored = {0}; /* without it, training waits for pages, not this */
+    struct gnn_err ignored = {0}; /* if this fails, training waits for the disk instead */
     if ((j->touch = gnn_alloc_zero(1, sizeof *j->touch, "pages", &ignored)))
         gnn_flag_set(&j->touch->on, true);
 }
 
-/* The looks at all pages become rare. */
-static bool touches(const struct gather_job *j)
+/* Pages are looked at for powers of two, so that this costs little in all. */
+static bool touches_pages(const struct gather_job *j)
 {
     struct gather_touch *t = j->touch;
     if (!t || !gnn_flag_get(&t->on))
@@ -106,7 +106,7 @@ static bool touches(const struct gather_job *j)
 
 uint64_t gnn_gather_job_refer(const struct gather_job *j, const uint32_t *ids, uint64_t n)
 {
-    const bool touch = touches(j);
+    const bool touch = touches_pages(j);
     const uint64_t bytes = j->field->width * gnn_dtype_bytes(j->field->dtype),
                    count = j->part->count, page = gnn_page_size();
     const char *x = j->in_place->data;

@@ -9,8 +9,10 @@
 #include "lib/data/batch.h"
 #include "lib/store/store.h"
 
-/* Whether pages are still touched, which is looked at before batch 1, 2, 4, ... of those for which
- * they were, of all threads. */
+/* Whether rows are touched when batches refer to them, so that their pages are read from the disk
+ * ahead of training. That ends when all pages are in memory, which is looked at for batch 1, 2, 4,
+ * 8,
+ * ... of all threads. */
 struct gather_touch {
     struct gnn_flag on;
     uint32_t batches;
@@ -28,7 +30,7 @@ struct gather_job {
     struct gnn_edges_part *edges; /* [nparts], of an edge field */
     /* all rows, which batches may refer to; or NULL: rows are copied */
     const struct gnn_tensor *in_place;
-    /* or NULL: their pages are read before, as not all of them were in memory */
+    /* NULL: all pages were in memory when the job was made */
     struct gather_touch *touch;
     void *own; /* part[0].data if it is not the store's: freed with the job */
     /* if it is out of core, so that rows are asked for before they are read; or NULL */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The writer's side of the transport of batches by reference. */
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,15 +16,16 @@
 
 enum {
     ANSWER_MS = 50, /* a reader that has greeted us answers at once; it is asked once with so much
-                       patience */
-    GRACE_S = 5,    /* with SHM: after the HEADER was read a reader of ours connects at once */
+                       patience, as is one that might take features in place */
+    GRACE_S = 5, /* with SHM: after the HEADER was read a reader of ours connects at once; and how
+                    long features in place wait for that */
     TICK_MS = 20,
     SPARE = 1 << 20 /* of a staging area, kept without being needed */
 };
 
-/* Features that stay in place: where in a file they are, and its number, under which the importer
- * was given its descriptor. */
-struct rows_file {
+/* The tensor of all rows, its offset in its file, and the number under which the importer got the
+ * descriptor. */
+struct rows_in_file {
     const struct gnn_tensor *all;
     uint64_t offset, file;
 };
@@ -46,12 +48,13 @@ struct gnn_exporter {
     bool must, on_device, asked; /* the second: with CUDA */
     uint64_t sum;                /* of the HEADER */
     struct gnn_gpu *gpu;
-    uint32_t awaited, heard; /* messages that the reader promised after CONNECT, and has sent;
-                                awaited UINT32_MAX: no CONNECT yet */
-    uint32_t named;          /* devices that it has named: */
-    uint64_t theirs[GNN_HANDSHAKE_DEVICES];
-    bool takes_rows, waited; /* the second: for a reader that might */
-    struct rows_file rows[GNN_HANDSHAKE_FILES];
+    uint32_t awaited, named; /* devices that the reader promised to name, and has; awaited
+                                UINT32_MAX: no CONNECT yet */
+    uint64_t theirs[GNN_HANDSHAKE_DEVICES]; /* those */
+    /* Features may stay in files: the reader said so; it cannot have one of the files; it was
+     * waited for. */
+    bool takes_rows, refused, waited;
+    struct rows_in_file rows[GNN_HANDSHAKE_FILES];
     uint32_t nrows;
     uint64_t ours[GNN_GPU_MAX];
     bool exportable[GNN_GPU_MAX]; /* can others open memory there? */
@@ -160,18 +163,13 @@ static int hear_handshake(struct gnn_exporter *l)
         if (l->awaited == UINT32_MAX && m.what == GNN_HANDSHAKE_CONNECT && m.value == l->sum &&
             m.slots <= GNN_HANDSHAKE_DEVICES) {
             l->awaited = m.slots;
-            l->heard = l->named = 0;
-            l->takes_rows = false;
+            l->named = 0;
         } else if (l->awaited != UINT32_MAX && m.what == GNN_HANDSHAKE_DEVICE) {
             l->theirs[l->named++] = m.value;
-            l->heard++;
-        } else if (l->awaited != UINT32_MAX && m.what == GNN_HANDSHAKE_ROWS) {
-            l->takes_rows = true;
-            l->heard++;
         } else {
             return -1;
         }
-        if (l->heard == l->awaited)
+        if (l->named == l->awaited)
             return 1;
     }
     return got;
@@ -206,6 +204,7 @@ static int advance_handshake(struct gnn_exporter *l, struct gnn_err *e)
         const int got = gnn_handshake_recv(l->sock, &m, NULL);
         if (got > 0 && m.what == GNN_HANDSHAKE_ACCEPT) {
             close_fd(&l->listener);
+            l->takes_rows = m.value;
             l->state = OPEN;
         } else if (got)
             dismiss_reader(l);
@@ -259,28 +258,40 @@ bool gnn_exporter_accepts(struct gnn_exporter *l, unsigned device)
     return false;
 }
 
+/* Waits until the handshake is complete: at most `unread` seconds until the reader has taken the
+ * HEADER out of the pipe, and `grace` more until it connects. Then it is one of ours, and accepts,
+ * hangs up or ends, however long mapping takes. Ends early if nobody reads or this program is to
+ * stop, which the next write says; l->state tells what became of it. */
+static int await_reader(struct gnn_exporter *l, double unread, double grace, struct gnn_err *e)
+{
+    const double began = gnn_clock();
+    double read_at = 0;
+    int left = 0;
+    while (!advance_handshake(l, e) && l->state < OPEN) {
+        struct pollfd p[3] = {{.fd = l->pipe, .events = 0},
+                              {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN},
+                              {.fd = gnn_io_stop(), .events = POLLIN}};
+        if (poll(p, 3, TICK_MS) > 0 && (p[0].revents & POLLERR || p[2].revents))
+            return 0;
+        if (read_at <= 0 && !ioctl(l->pipe, FIONREAD, &left) && !left)
+            read_at = gnn_clock();
+        const bool late =
+            read_at > 0 ? gnn_clock() - read_at > grace : gnn_clock() - began > unread;
+        if (late && l->state < OFFERED)
+            return l->must ? gnn_fail(e, GNN_E_RUN, "%s: the reader accepts no references", l->name)
+                           : 0;
+    }
+    return e->code;
+}
+
 int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err *e)
 {
     l->sum = sum;
-    double read_at = 0;
-    for (;;) {
-        struct pollfd p[2] = {{.fd = l->pipe, .events = 0},
-                              {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN}};
-        int rc = advance_handshake(l, e), unread = 0;
-        if (!rc && l->state == OPEN && l->on_device && !takes_any(l))
-            return gnn_fail(e, GNN_E_RUN, "%s: the reader uses none of the devices of this program",
-                            l->name);
-        if (rc || l->state == OPEN || !l->must)
-            return rc;
-        if (poll(p, 2, TICK_MS) > 0 && p[0].revents & POLLERR)
-            return 0; /* nobody reads: the next write says so */
-        if (read_at <= 0 && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
-            /* The reader has taken the HEADER out of the pipe, and now has GRACE_S to connect. Then
-             * it is one of ours, and accepts, hangs up or ends, however long mapping takes. */
-            read_at = gnn_clock();
-        if (l->state < OFFERED && read_at > 0 && gnn_clock() - read_at > GRACE_S)
-            return gnn_fail(e, GNN_E_RUN, "%s: the reader accepts no references", l->name);
-    }
+    const int rc = l->must ? await_reader(l, INFINITY, GRACE_S, e) : advance_handshake(l, e);
+    if (!rc && l->state == OPEN && l->on_device && !takes_any(l))
+        return gnn_fail(e, GNN_E_RUN, "%s: the reader uses none of the devices of this program",
+                        l->name);
+    return rc;
 }
 
 /* A staging area for what is not in shared memory yet. */
@@ -310,34 +321,10 @@ static bool fit_staging(struct gnn_exporter *l, struct export_slot *s, const str
 static bool worth_it(const struct gnn_batch *b)
 {
     uint64_t bytes = 0;
-    bool yes = false;
-    for (uint32_t i = 0; i < b->tensors.n && !yes; i++)
-        yes = gnn_tensor_bytes(gnn_tensors_at(&b->tensors, i), &bytes) && bytes >= GNN_SHARE_MIN;
-    for (uint32_t t = 0; t < b->nntypes && !yes; t++)
-        yes = b->type[t].x != NULL;
-    return yes;
-}
-
-/* Waits for a reader, as a large batch does anyway that goes through the pipe: until the HEADER is
- * read, and then as long as one of ours takes to connect. */
-static void wait_for_reader(struct gnn_exporter *l)
-{
-    struct gnn_err ignored = {0};
-    double read_at = 0;
-    int unread = 0;
-    l->waited = true;
-    while (l->state < OPEN && !advance_handshake(l, &ignored) && l->state < OPEN) {
-        struct pollfd p[3] = {{.fd = l->pipe, .events = 0},
-                              {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN},
-                              {.fd = gnn_io_stop(), .events = POLLIN}};
-        const double patience = l->state < GREETING ? 1e-3 * ANSWER_MS : GRACE_S;
-        if (read_at > 0 && gnn_clock() - read_at > patience)
-            return;
-        if (poll(p, 3, TICK_MS) > 0 && (p[0].revents & POLLERR || p[2].revents))
-            return;
-        if (read_at <= 0 && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
-            read_at = gnn_clock();
-    }
+    for (uint32_t i = 0; i < b->tensors.n; i++)
+        if (gnn_tensor_bytes(gnn_tensors_at(&b->tensors, i), &bytes) && bytes >= GNN_SHARE_MIN)
+            return true;
+    return gnn_batch_has_in_place(b);
 }
 
 /* Gives the reader the file of rows that it has not been given yet. False if it cannot have it. */
@@ -348,7 +335,7 @@ static bool give_file(struct gnn_exporter *l, const struct gnn_tensor *all)
             return true;
     if (l->nrows == GNN_HANDSHAKE_FILES)
         return false;
-    struct rows_file f = {.all = all, .file = l->nrows};
+    struct rows_in_file f = {.all = all, .file = l->nrows};
     const int fd = gnn_mapped_open(all->data, &f.offset);
     const struct gnn_handshake m = {GNN_HANDSHAKE_FILE, 0, f.file};
     const bool given = fd >= 0 && gnn_handshake_send(l->sock, &m, fd);
@@ -359,17 +346,21 @@ static bool give_file(struct gnn_exporter *l, const struct gnn_tensor *all)
     return given;
 }
 
-bool gnn_exporter_leaves(struct gnn_exporter *l, const struct gnn_batch *b)
+bool gnn_exporter_accepts_rows(struct gnn_exporter *l, const struct gnn_batch *b)
 {
-    bool any = false;
-    for (uint32_t t = 0; t < b->nntypes; t++)
-        any = any || b->type[t].x;
-    if (l && any && l->state < OPEN && !l->waited)
-        wait_for_reader(l);
-    bool yes = l && (l->state < OPEN ? !l->waited : l->state == OPEN && l->takes_rows);
-    for (uint32_t t = 0; t < b->nntypes && any && yes; t++)
-        yes = !b->type[t].x || give_file(l, b->type[t].x);
-    return yes;
+    struct gnn_err ignored = {0}; /* only what must go by reference fails */
+    const bool any = gnn_batch_has_in_place(b);
+    if (!l || l->refused)
+        return false;
+    if (any && l->state < OPEN && !l->waited) {
+        l->waited = true;
+        (void)!await_reader(l, GRACE_S, 1e-3 * ANSWER_MS, &ignored);
+    }
+    if (l->state < OPEN)
+        return !l->waited;
+    for (uint32_t t = 0; t < b->nntypes && l->state == OPEN && l->takes_rows; t++)
+        l->refused = l->refused || (b->type[t].x && !give_file(l, b->type[t].x));
+    return l->state == OPEN && l->takes_rows && !l->refused;
 }
 
 /* Makes b's tensors reachable through slot i. false: there is no memory. */
@@ -430,7 +421,7 @@ void gnn_exporter_refer(struct gnn_exporter *l, int slot, const struct gnn_batch
 void gnn_exporter_refer_rows(const struct gnn_exporter *l, int slot, const struct gnn_batch *b,
                              int t, struct gnb_reference *ref)
 {
-    const struct rows_file *f = l->rows;
+    const struct rows_in_file *f = l->rows;
     while (f->all != b->type[t].x)
         f++;
     *ref = (struct gnb_reference){.offset = f->offset,

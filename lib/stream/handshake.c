@@ -86,7 +86,7 @@ bool gnn_handshake_gone(int sock, int patience)
                       errno != EINTR); /* reset: it had not read all that we sent */
 }
 
-/* Ancillary data: the descriptor of the shared memory. */
+/* Ancillary data: the descriptor of the shared memory, or of a file. */
 bool gnn_handshake_send(int sock, const struct gnn_handshake *m, int descriptor)
 {
     union {

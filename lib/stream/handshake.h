@@ -7,16 +7,15 @@
 #include <stdint.h>
 
 enum {
-    /* "GNBh", CONNECT: a reader, of the stream whose HEADER has the sum `value`; `slots` messages
-     * follow, ROWS or DEVICEs */
+    /* "GNBh", CONNECT: a reader, of the stream whose HEADER has the sum `value`; `slots` DEVICEs
+     * follow */
     GNN_HANDSHAKE_CONNECT = 0x68424e47,
     /* "GNBd": it works on the device `value`, and takes what lies there */
     GNN_HANDSHAKE_DEVICE = 0x64424e47,
-    /* "GNBr", ROWS: it takes features that stay in the store's file */
-    GNN_HANDSHAKE_ROWS = 0x72424e47,
     /* "GNBo": `slots`, `value` bytes to map, and the descriptor */
     GNN_HANDSHAKE_OFFER = 0x6f424e47,
-    /* "GNBt", ACCEPT: mapped; from here on references may come */
+    /* "GNBt", ACCEPT: mapped; from here on references may come, if `value` is 1 also to rows in
+     * files */
     GNN_HANDSHAKE_ACCEPT = 0x74424e47,
     /* "GNBf", FILE: file number `value` and its descriptor, before the first reference to it */
     GNN_HANDSHAKE_FILE = 0x66424e47,

@@ -31,11 +31,11 @@ enum {
 };
 
 /* Rows of a file that batches refer to. */
-struct rows_of_file {
+struct rows_in_file {
     struct gnn_tensor all;
     char *name;
     uint64_t file, offset;
-    struct rows_of_file *next;
+    struct rows_in_file *next;
 };
 
 struct gnn_importer {
@@ -51,7 +51,7 @@ struct gnn_importer {
     bool takes_rows;
     int file[GNN_HANDSHAKE_FILES]; /* that the exporter has passed, to take rows from */
     uint32_t nfiles, nrows;
-    struct rows_of_file *rows; /* nrows */
+    struct rows_in_file *rows; /* nrows */
     struct gnn_gpu *gpu;
     struct gnn_gpu_import *imported;
     int copying; /* slot of device memory that a frame is copied from, or -1 */
@@ -61,12 +61,9 @@ struct gnn_importer {
 static bool send_handshake(const struct gnn_importer *b, uint64_t sum)
 {
     struct gnn_err none = {0};
-    const uint32_t devices = gnn_gpu_count(b->gpu);
-    const struct gnn_handshake hello = {GNN_HANDSHAKE_CONNECT, devices + b->takes_rows, sum},
-                               rows = {.what = GNN_HANDSHAKE_ROWS};
-    bool good = gnn_handshake_send(b->sock, &hello, -1) &&
-                (!b->takes_rows || gnn_handshake_send(b->sock, &rows, -1));
-    for (uint32_t i = 0; good && i < devices; i++) {
+    const struct gnn_handshake hello = {GNN_HANDSHAKE_CONNECT, gnn_gpu_count(b->gpu), sum};
+    bool good = gnn_handshake_send(b->sock, &hello, -1);
+    for (uint32_t i = 0; good && i < hello.slots; i++) {
         struct gnn_handshake m = {.what = GNN_HANDSHAKE_DEVICE};
         good = !b->gpu->ops->id(b->gpu, b->gpu->device[i], &m.value, &none) &&
                gnn_handshake_send(b->sock, &m, -1);
@@ -93,7 +90,7 @@ struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu,
     return b;
 }
 
-static void free_rows(struct rows_of_file *r)
+static void free_rows(struct rows_in_file *r)
 {
     gnn_mapped_free(r->all.data);
     gnn_free(r->name);
@@ -113,7 +110,7 @@ static void free_if_unused(struct gnn_importer *b)
     if (b->memory >= 0)
         close(b->memory);
     gnn_free(b->near);
-    for (struct rows_of_file *r; (r = b->rows);) {
+    for (struct rows_in_file *r; (r = b->rows);) {
         b->rows = r->next;
         free_rows(r);
     }
@@ -176,7 +173,7 @@ static void send_answer(struct gnn_importer *b)
     struct gnn_handshake m;
     int fd = -1;
     const int got = gnn_handshake_recv(b->sock, &m, &fd);
-    const struct gnn_handshake taken = {GNN_HANDSHAKE_ACCEPT, 0, 0};
+    const struct gnn_handshake taken = {GNN_HANDSHAKE_ACCEPT, 0, b->takes_rows};
     if (got > 0 && fd >= 0 && map_offer(b, &m, fd)) {
         if (!gnn_handshake_send(b->sock, &taken, -1))
             hang_up(b);
@@ -296,15 +293,15 @@ static char *path_of(int fd, struct gnn_err *e)
     return gnn_strdup(n > 0 ? path : "the store", e);
 }
 
-static struct rows_of_file *map_rows(const struct gnb_reference *ref, const struct gnn_tensor *as,
+static struct rows_in_file *map_rows(const struct gnb_reference *ref, const struct gnn_tensor *as,
                                      int fd, struct gnn_err *e)
 {
     struct stat st;
     uint64_t bytes;
-    struct rows_of_file *r = gnn_alloc_zero(1, sizeof *r, "features in place", e);
+    struct rows_in_file *r = gnn_alloc_zero(1, sizeof *r, "features in place", e);
     if (!r)
         return NULL;
-    *r = (struct rows_of_file){.all = *as, .file = ref->file, .offset = ref->offset};
+    *r = (struct rows_in_file){.all = *as, .file = ref->file, .offset = ref->offset};
     r->all.shape[0] = ref->rows;
     r->all.data = NULL;
     char *path = NULL;
@@ -336,7 +333,7 @@ int gnn_importer_rows(struct gnn_importer *b, const struct gnb_reference *ref,
     const char *text = lease_slot(b, ref->slot, &set->lease);
     if (text)
         return gnn_fail(e, GNN_E_INPUT, "%s", text);
-    struct rows_of_file *r = b->rows;
+    struct rows_in_file *r = b->rows;
     while (r && (r->file != ref->file || r->offset != ref->offset || r->all.dtype != as->dtype ||
                  r->all.shape[0] != ref->rows || r->all.shape[1] != as->shape[1] ||
                  strcmp(r->name, as->name) != 0))
@@ -352,6 +349,11 @@ int gnn_importer_rows(struct gnn_importer *b, const struct gnb_reference *ref,
     }
     *all = &r->all;
     return 0;
+}
+
+int gnn_importer_changed(struct gnn_importer *b, struct gnn_err *e)
+{
+    return b && b->rows ? gnn_mapped_check(e) : 0;
 }
 
 /* Copying from the producer's memory failed, or that program may have ended before it was complete.
@@ -392,12 +394,24 @@ static int finish_copies(struct gnn_importer *b, struct gnn_err *e)
     return 0;
 }
 
-int gnn_importer_release(struct gnn_importer *b, struct gnn_tensors *set, struct gnn_err *e)
+static void end_lease(struct gnn_lease *l)
+{
+    free_if_unused(l->owner);
+}
+
+int gnn_importer_release(struct gnn_importer *b, struct gnn_tensors *set, bool rows,
+                         struct gnn_err *e)
 {
     if (b->copying >= 0)
         return finish_copies(b, e);
     pthread_mutex_lock(&b->lock);
     const bool all = set->lease.give_back && b->nheld == b->slots;
     pthread_mutex_unlock(&b->lock);
-    return all ? gnn_tensors_own(set, e) : 0;
+    if (!all || gnn_tensors_own(set, e) || !rows)
+        return e->code;
+    pthread_mutex_lock(&b->lock);
+    b->users++;
+    pthread_mutex_unlock(&b->lock);
+    set->lease = (struct gnn_lease){.give_back = end_lease, .owner = b};
+    return 0;
 }

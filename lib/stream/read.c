@@ -175,7 +175,7 @@ static int keep_shared(struct gnn_reader *r, const struct gnn_tensor *as, void *
     return 0;
 }
 
-/* Follows a reference to rows in a file. The features are not in the set, but among r->placed. */
+/* Follows a reference to rows in a file. The features are not in the set, but r->rows has them. */
 static int refer_rows(struct gnn_reader *r, const struct gnb_entry *t, const struct gnn_tensor *as,
                       const struct gnb_reference *ref, struct gnn_tensors *set, struct gnn_err *e)
 {
@@ -184,15 +184,15 @@ static int refer_rows(struct gnn_reader *r, const struct gnb_entry *t, const str
     if (r->kind != GNB_BATCH || !gnn_batch_is_rows(as) || as->ndim != 2 ||
         (as->dtype != GNN_F32 && as->dtype != GNN_BF16))
         return bad_tensor(r, t, "must not be in a file", e);
-    if (gnn_buf_reserve(&r->places, r->nplaced + UINT64_C(1), sizeof *r->placed,
-                        "features in place", e))
+    if (gnn_buf_reserve(&r->row_list, r->nrows + UINT64_C(1), sizeof *r->rows, "features in place",
+                        e))
         return e->code;
-    r->placed = r->places.data;
+    r->rows = r->row_list.data;
     const int rc = gnn_importer_rows(r->importer, ref, as, set, &all, &why);
     if (rc)
         return rc == GNN_E_INPUT ? bad_tensor(r, t, why.msg, e)
                                  : gnn_fail(e, (enum gnn_status)rc, "%s", why.msg);
-    r->placed[r->nplaced++] = all;
+    r->rows[r->nrows++] = all;
     r->nshared++; /* the batch keeps its lease, and with it the importer's mapping */
     return 0;
 }
@@ -353,7 +353,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     gnn_tensors_clear(set);
     r->kind = f->kind;
     r->on_device = false;
-    r->ndevice = r->nshared = r->nplaced = 0;
+    r->ndevice = r->nshared = r->nrows = 0;
     const uint64_t base = r->io.pos;
     const struct gnb_entry *t = r->entries.data;
     for (uint32_t i = 0; i < f->ntensors; i++)
@@ -368,7 +368,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     r->seq++;
     if (!r->nshared)
         gnn_tensors_give_back(set);
-    return r->importer ? gnn_importer_release(r->importer, set, e) : 0;
+    return r->importer ? gnn_importer_release(r->importer, set, r->nrows > 0, e) : 0;
 }
 
 /* Streams may follow one another if their headers are the same but for who made them. */
@@ -458,6 +458,8 @@ int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err 
         default: /* END; read_head let nothing else through */
             if ((rc = check_totals(r, t, at, e)))
                 return rc;
+            if (gnn_importer_changed(r->importer, e))
+                return e->code;
             gnn_importer_free(r->importer);
             r->importer = NULL;
             r->in_stream = false;
@@ -496,7 +498,7 @@ void gnn_reader_release(struct gnn_reader *r)
     gnn_buf_release(&r->table);
     gnn_buf_release(&r->entries);
     gnn_buf_release(&r->packed);
-    gnn_buf_release(&r->places);
+    gnn_buf_release(&r->row_list);
     gnn_tensors_release(&r->declared);
     *r = (struct gnn_reader){.io.fd = -1};
 }

@@ -26,8 +26,9 @@ struct gnn_writer_opts {
     int zstd_level;
     enum gnn_transport transport; /* with zstd: INLINE */
     struct gnn_gpu *gpu;          /* where batches may lie, or NULL */
-    /* Set while the reader takes features in place (gnn_gather_opts.in_place), or may still turn
-     * out to; else they are copied here. NULL: there are none. Outlives the writer */
+    /* NULL, or set by the writer while the reader takes features in place, or may still turn out
+     * to; read by the gatherer (gnn_gather_opts.in_place). Features that come in place otherwise
+     * are copied. It outlives the writer */
     struct gnn_flag *in_place;
 };
 
@@ -39,8 +40,8 @@ struct gnn_writer {
     struct gnn_exporter *exporter; /* or NULL */
     struct gnn_flag *in_place;
     struct gnn_buf head, entries, packed, out;
-    uint64_t nout;          /* bytes collected in out */
-    uint64_t nref, nplaced; /* batches sent by reference, and with features that stay in place */
+    uint64_t nout;            /* bytes collected in out */
+    uint64_t nref, nin_place; /* batches sent by reference, and with features that stay in place */
     void *zstd;
 };
 
@@ -51,8 +52,8 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
 /* Whether batches that lie on this device can be written: the reader works there too. Does not wait
  * for one to come. */
 bool gnn_writer_takes(struct gnn_writer *w, unsigned device);
-/* Writes one BATCH frame: b->tensors as they are, and features that are in place, which stay there
- * if the reader takes them. A batch that goes by reference is held
+/* Writes one BATCH frame: b->tensors; features in place stay there if the reader takes them, else
+ * they are copied into the tensors first. A batch that goes by reference is held
  * (gnn_batch_hold) until the reader releases it, so it must not be changed any more; large tensors
  * move to shared memory first, and are made there from then on. So b's view, and pointers to its
  * tensors' data, are void afterwards. */
@@ -85,21 +86,21 @@ struct gnn_reader {
     unsigned device;
     uint32_t ndevice; /* so many of its tensors */
     uint32_t nshared; /* and so many are in the memory of the program that wrote it */
-    bool in_place;
-    /* features of it that stay in place: all rows of them in the store's file, under the name that
-     * the tensor would have; valid as long as the batch's lease */
-    const struct gnn_tensor **placed;
-    struct gnn_buf places; /* of these */
-    uint32_t nplaced;
+    bool in_place;    /* accept features in place */
+    /* The tensors of all rows, in the store's file, of its features that are in place, under the
+     * names that the batch's would have; valid as long as the batch keeps its lease */
+    const struct gnn_tensor **rows; /* [nrows] */
+    struct gnn_buf row_list;        /* its memory */
+    uint32_t nrows;
 };
 
-/* Reads the first HEADER. Takes over fd. name must outlive the reader. o may be NULL: nothing of
- * it. */
+/* Reads the first HEADER. Takes over fd. name must outlive the reader. o: NULL accepts neither
+ * devices nor features in place. */
 int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name,
                      const struct gnn_stream_opts *o, struct gnn_err *e) GNN_MUST_USE;
-/* Reads the next BATCH frame into t (but r->placed), which is cleared first; checks everything but
- * the batch's own sense (gnn_batch_bind). Concatenated streams are read through, when their headers
- * agree. GNN_END after the last END. */
+/* Reads the next BATCH frame into t (but features in place, which r->rows has), which is cleared
+ * first; checks everything but the batch's own sense (gnn_batch_bind). Concatenated streams are
+ * read through, when their headers agree. GNN_END after the last END. */
 int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err *e) GNN_MUST_USE;
 /* Takes a zeroed object. */
 void gnn_reader_release(struct gnn_reader *r);

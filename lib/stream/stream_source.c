@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/data/columns.h"
 #include "lib/data/source.h"
 #include "lib/stream/stream.h"
 #include "lib/base/node_set.h"
@@ -33,21 +34,19 @@ static int set_place(const struct stream_source *q, struct gnn_batch *b, struct 
     return 0;
 }
 
-/* Lets the batch refer to features that are in place. Its ids are below the number of nodes. */
-static int place_features(const struct stream_source *q, struct gnn_batch *b, struct gnn_err *e)
+/* Lets the batch refer to features in place. Its ids are below the number of nodes. */
+static int refer_features(const struct stream_source *q, struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_schema *c = &q->base.meta->schema;
-    char key[GNN_NAME_MAX + 1];
-    for (uint32_t i = 0; i < q->reader.nplaced; i++) {
-        const struct gnn_tensor *x = q->reader.placed[i];
-        uint32_t t = 0;
-        while (t < c->nntypes &&
-               strcmp(x->name, gnn_tensor_name(key, "node/%s/x", c->ntype[t].name)) != 0)
-            t++;
-        if (t == c->nntypes || x->shape[0] != c->ntype[t].count)
-            return gnn_fail(e, GNN_E_INPUT, "tensor '%s': cannot stay in a file of %llu rows",
-                            x->name, (unsigned long long)x->shape[0]);
-        b->type[t].x = x;
+    for (uint32_t i = 0; i < q->reader.nrows; i++) {
+        const struct gnn_tensor *x = q->reader.rows[i];
+        struct gnn_rows_of of;
+        if (!gnn_rows_of(q->base.meta, x->name, &of) || of.edges || !of.field ||
+            strcmp(of.field->name, "x") != 0 || x->dtype != of.field->dtype ||
+            x->shape[0] != c->ntype[of.type].count)
+            return gnn_fail(e, GNN_E_INPUT, "tensor '%s': cannot stay in a file of %llu rows of %s",
+                            x->name, (unsigned long long)x->shape[0], gnn_dtype_name(x->dtype));
+        b->type[of.type].x = x;
     }
     return 0;
 }
@@ -67,7 +66,7 @@ static int next_batch(struct gnn_source *s, struct gnn_batch **out, struct gnn_e
     if (!rc && ((rc = gnn_batch_bind(b, s->meta, &why)) ||
                 (rc = gnn_batch_check_counts(b, s->meta, &why)) ||
                 (!b->place && (rc = gnn_batch_check_nodes(b, s->meta, &q->seen, &why))) ||
-                (rc = place_features(q, b, &why))))
+                (rc = refer_features(q, b, &why))))
         gnn_fail(e, (enum gnn_status)rc, "%s: frame %llu: %s", q->reader.io.name,
                  (unsigned long long)(q->reader.seq - 1), why.msg);
     if (rc) {

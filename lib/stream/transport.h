@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared-memory transport: payloads by reference between two programs that are joined by a pipe on
- * one host (gnb(5), codec reference). Large tensors stay in memory that both map, and only frames
- * of a few hundred bytes go through the pipe.
+ * one host (gnb(5), codec reference). Large tensors stay in memory that both map, or in the store's
+ * file, and only frames of a few hundred bytes go through the pipe.
  *
  * Both ends find each other by the pipe itself: the exporter listens on an abstract socket named by
  * the pipe's device and inode before it writes anything; an importer that has read a HEADER looks
  * at its own input and connects to the socket of that name. So only a process that reads this very
  * pipe connects: no cat, tee or ssh, nor a reader behind one. The stream says nothing of the
- * transport. The exporter never waits for an importer, and writes inline until one has mapped the
- * memory. The socket also carries the slots that are released, and its end tells each side that
- * the other one is gone. */
+ * transport. The exporter does not wait for an importer, but with SHM and CUDA and once before
+ * features would be copied that could stay in place, and writes inline until one has mapped the
+ * memory. The socket also carries descriptors of files, and the slots that are released, and its
+ * end tells each side that the other one is gone. */
 #ifndef GNN_LIB_STREAM_TRANSPORT_H
 #define GNN_LIB_STREAM_TRANSPORT_H
 
@@ -34,8 +35,8 @@ int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err 
 bool gnn_exporter_accepts(struct gnn_exporter *l, unsigned device);
 /* Whether features of b that are in place may stay there: the importer takes rows of files, and is
  * given those that have them. While the stream has no importer yet, waits once until its HEADER is
- * read, and for some moments more. l may be NULL. */
-bool gnn_exporter_leaves(struct gnn_exporter *l, const struct gnn_batch *b);
+ * read, for some seconds at most, and for some moments more. l may be NULL. */
+bool gnn_exporter_accepts_rows(struct gnn_exporter *l, const struct gnn_batch *b);
 /* Takes a slot for b's tensors: *slot, or -1 if they are to go inline. Waits for the importer to
  * release a slot if it has all; an importer that dies meanwhile ends the wait, and the export.
  * Large tensors on the heap move to the shared memory, which voids b's view; when b is used again
@@ -85,9 +86,13 @@ int gnn_importer_copy(struct gnn_importer *b, const struct gnb_reference *ref,
                       const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
                       struct gnn_err *e) GNN_MUST_USE;
 /* Ends a frame: waits for copies on a device, and releases the slot. Without a device, copies the
- * tensors and releases the slot only if the exporter would otherwise have none left. */
-int gnn_importer_release(struct gnn_importer *b, struct gnn_tensors *set,
+ * tensors and releases the slot only if the exporter would otherwise have none left; the set keeps
+ * a lease that only holds the files then, if it has rows there (`rows`). */
+int gnn_importer_release(struct gnn_importer *b, struct gnn_tensors *set, bool rows,
                          struct gnn_err *e) GNN_MUST_USE;
+/* Whether a file with rows was written to or cut since it was mapped, which GNN_E_RUN says; called
+ * when the rows of all batches so far have been used. b may be NULL. */
+int gnn_importer_changed(struct gnn_importer *b, struct gnn_err *e) GNN_MUST_USE;
 /* Frees the importer; leases that are out stay valid. Takes NULL. */
 void gnn_importer_free(struct gnn_importer *b);
 

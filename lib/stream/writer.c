@@ -214,7 +214,7 @@ static int hung_up(struct gnn_writer *w, struct gnn_err *e)
 /* Whether features that are in place stay there. The gatherer is told, and copies them if not. */
 static bool leaves_rows(struct gnn_writer *w, const struct gnn_batch *b)
 {
-    const bool yes = w->in_place && gnn_exporter_leaves(w->exporter, b);
+    const bool yes = w->in_place && gnn_exporter_accepts_rows(w->exporter, b);
     if (w->in_place)
         gnn_flag_set(w->in_place, yes);
     return yes;
@@ -222,21 +222,18 @@ static bool leaves_rows(struct gnn_writer *w, const struct gnn_batch *b)
 
 int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e)
 {
-    int slot = -1, rc = leaves_rows(w, b) ? 0 : gnn_batch_bring(b, e);
+    int slot = -1, rc = leaves_rows(w, b) ? 0 : gnn_batch_copy_features(b, e);
     if (!rc && w->exporter)
         rc = gnn_exporter_slot(w->exporter, b, &slot, e);
     if (!rc && slot < 0)
-        rc = b->place ? hung_up(w, e) : gnn_batch_bring(b, e);
+        rc = b->place ? hung_up(w, e) : gnn_batch_copy_features(b, e);
     if (!rc)
         rc = write_frame(w, GNB_BATCH, &(struct content){&b->tensors, b, slot, w->zstd_level != 0},
                          e);
     if (!rc && slot >= 0) { /* the reader may see it from now on */
         gnn_exporter_hold(w->exporter, slot, b);
         w->nref++;
-        bool placed = false;
-        for (uint32_t t = 0; t < b->nntypes; t++)
-            placed = placed || b->type[t].x;
-        w->nplaced += placed;
+        w->nin_place += gnn_batch_has_in_place(b);
     }
     return rc || !w->nout ? rc : flush_buffer(w, e); /* a batch is useful to the reader at once */
 }

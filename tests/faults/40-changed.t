@@ -10,8 +10,8 @@ mkfifo line
 fresh() { rm -rf S o C && cp -r was S; }
 cut_it() { truncate -s 8192 $part; }
 opened() { # waits until a program has mapped the part
-    perl -e 'for (1 .. 600) { for (glob "/proc/[0-9]*") { open my $c, "<", "$_/comm" or next; (<$c> // "") =~ /^gnn-/ or next;
-        open my $m, "<", "$_/maps" or next; exit if grep index($_, $ARGV[0]) >= 0, <$m> } select undef, undef, undef, .1 }' "$PWD/$part"
+    perl -e 'for (1 .. 600) { for (glob "/proc/[0-9]*") { open my $c, "<", "$_/comm" or next; (<$c> // "") =~ /^$ARGV[1]/ or next;
+        open my $m, "<", "$_/maps" or next; exit if grep index($_, $ARGV[0]) >= 0, <$m> } select undef, undef, undef, .1 }' "$PWD/$part" "${1-gnn-}"
 }
 # during NAME CHANGE FEED COMMAND...: what COMMAND says, when CHANGE is done to the store after it has opened it, and FEED lets it go on.
 # FEED may wait for ever for a command that has ended before it opened the FIFO, so it ends with the command.
@@ -54,6 +54,15 @@ rm -f C/checkpoint.safetensors
 named 'gnn-train says that its store was cut' 1 "^gnn-train: $cut"
 during cut cut_it drain gnn-predict -q -j 2 -o line S m
 named 'gnn-predict says that its store was cut' 1 "^gnn-predict: $cut"
+# Features that stay in the store for the next program.
+fresh
+{ gnn-sample -q -f 5,5 -b 64 --epochs 0:100000000 S | gnn-gather -q S | gnn-train -q --hidden 8 -o o 2>err
+    echo $? >status; } 2>others &
+opened gnn-train
+cut_it
+wait $!
+rc=$(cat status)
+named 'gnn-train says that the store of its features was cut' 1 "^gnn-train: $PWD/$cut"
 assign() { exec timeout 600 sh -c 'seq 1 3000 | sed "s/.*/0/" >line'; }
 during cut cut_it assign gnn-partition -q -k 2 --from line -o o S
 named 'gnn-partition says that its store was cut' 1 "^gnn-partition: $cut"

@@ -102,7 +102,7 @@ if [ -n "${GNN_SAN-}" ]; then skip 'a pipeline falls back to the pipe where the 
             env FAULT_OP=$op FAULT_N=1 FAULT_STICKY=1 FAULT_ERR=1 LD_PRELOAD="$shim" $train -o M.$op
         same M.$op LM "a pipeline trains the same model where gnn-train may not $op"
     done
-    gnn-gather -q --no-provenance --transport shm -i LB L | env FAULT_OP=send FAULT_N=3 FAULT_SLOW=7 LD_PRELOAD="$shim" $train -o M.slow
+    gnn-gather -q --no-provenance --transport shm -i LB L | env FAULT_OP=send FAULT_N=2 FAULT_SLOW=7 LD_PRELOAD="$shim" $train -o M.slow
     same M.slow LM 'gnn-gather --transport shm waits for a reader that takes long to map its memory'
     gnn-gather -q --no-provenance --metrics mg -i LB L | sh -c "ulimit -v 8000000 && $train -o M.v"
     same M.v LM 'a pipeline trains the same model where gnn-train has little address space'

@@ -13,7 +13,7 @@ alike() {
         'gnn-train --no-provenance -q -j2 --store "$1" $2 $3 --seed 3 --epochs 2 --eval none -o one.st && gnn-sample -q $2 --seed 3 --epochs 0:2 "$1" |
         gnn-gather -q --transport inline $4 "$1" | gnn-train --no-provenance -q -j2 $3 --seed 3 -o two.st && cmp one.st two.st' sh "$2" "$3" "$4" "$5"
     check "and so does a pipe by reference: $1" sh -c \
-        'gnn-sample -q $2 --seed 3 --epochs 0:2 "$1" | gnn-gather -q --metrics gathered $4 "$1" |
+        'gnn-sample -q $2 --seed 3 --epochs 0:2 "$1" | gnn-gather -q --transport shm --metrics gathered $4 "$1" |
         gnn-train --no-provenance -q -j2 $3 --seed 3 -o three.st && cmp one.st three.st' sh "$2" "$3" "$4" "$5"
     case $1 in
     rgcn*) _n='[1-9]' ;;
@@ -35,6 +35,12 @@ alike 'trees, in which a node is more than once' g "$new --disjoint" '-m sage --
 alike 'a typed graph' typed '-f 3,3 -b 64 --frontier new' '-m sage --hidden 16'
 alike 'R-GCN of a typed graph' typed '-f 3,3 -b 64 --frontier new' '-m rgcn --hidden 16'
 alike 'three partitions' parts "$new" '-m sage --hidden 32'
+
+# A model that would be implausibly large but for features of such a width.
+gnn-import -q -o broad sbm:nodes=200,degree=3,features=5000,classes=3,train=0.5 || exit 1
+alike 'features wide enough for a large model' broad '-f 2,2 -b 100' '-m sage --hidden 2048'
+check 'gnn-gather says how many batches have features in place' sh -c "gnn-sample -q -f 2,2 -b 20 --epochs 0:2 g | gnn-gather -v g 2>said |
+    gnn-train -q --hidden 8 -o m.st && grep -q ' by reference, [1-9][0-9]* with features in place$' said"
 
 # Of bf16 in the store: in place, and in a stream's batches, where they are summed up as they are, too.
 for m in sage 'gin --train-eps' rgcn gcn 'sage --aggr max' 'sage --dropout-input 0.3' 'sage --feature-norm row' 'gat --heads 2'; do

@@ -81,7 +81,7 @@ static pid_t placing_writer(int fd[2], const struct gnn_meta *m, enum gnn_transp
     }
     if (!rc)
         rc = gnn_writer_end(&w, &e);
-    const bool good = w.nplaced == (want ? steps : 0) && (rc || gnn_flag_get(&flag) == want);
+    const bool good = w.nin_place == (want ? steps : 0) && (rc || gnn_flag_get(&flag) == want);
     gnn_writer_release(&w);
     _exit(rc ? -rc : good ? 0 : 100);
 }
@@ -100,29 +100,62 @@ static bool right_placed(const struct gnn_batch *b, bool placed)
     return good;
 }
 
-static void test_placed(enum gnn_transport how, bool takes, const char *what)
+enum { STEPS = 40, HELD_MAX = 8 };
+
+/* `hold` batches are held meanwhile, and beyond the end. */
+static void test_placed(enum gnn_transport how, bool takes, bool placed, unsigned hold,
+                        const char *what)
 {
     struct gnn_err e = {0};
     struct gnn_meta m = {0};
-    struct gnn_batch *b, *last = NULL;
+    struct gnn_batch *b, *held[HELD_MAX] = {0};
     int fd[2], rc = 0;
     uint64_t n = 0, good = 0;
-    const bool placed = takes && how != GNN_TRANSPORT_INLINE;
     stream_make_meta(&m, FILE_ROWS, WIDTH, 1000);
     pipes(fd);
-    const pid_t pid = placing_writer(fd, &m, how, 40, placed);
+    const pid_t pid = placing_writer(fd, &m, how, STEPS, placed);
     struct gnn_source *s =
         gnn_stream_source_on(fd[0], "in", &(struct gnn_stream_opts){.in_place = takes}, &e);
     while (s && !(rc = gnn_source_next(s, &b, &e))) {
+        gnn_batch_put(held[n % hold]);
+        held[n % hold] = b;
         good += right_placed(b, placed) && b->step == n++;
-        gnn_batch_put(last);
-        last = b;
     }
     gnn_source_free(s);
-    ok(rc == GNN_END && good == 40, "features %s: %d batches of 40 %s", what, (int)good, e.msg);
-    ok(last && right_placed(last, placed), "and the last batch has them after its stream");
-    gnn_batch_put(last);
-    ok(status_of(pid) == 0, "the writer counts them");
+    ok(rc == GNN_END && good == STEPS, "features %s: %d batches of 40 %s", what, (int)good, e.msg);
+    for (unsigned i = 0; i < hold; i++)
+        good -= right_placed(held[i], placed);
+    ok(good == STEPS - hold, "and batches have them after the end of their stream: %s", what);
+    for (unsigned i = 0; i < hold; i++)
+        gnn_batch_put(held[i]);
+    ok(status_of(pid) == 0, "the writer counts them: %s", what);
+    gnn_meta_release(&m);
+}
+
+/* Rows that are overwritten when their writer has ended. */
+static void test_changed(int file)
+{
+    struct gnn_err e = {0};
+    struct gnn_meta m = {0};
+    struct gnn_batch *b;
+    int fd[2], rc = 0;
+    stream_make_meta(&m, FILE_ROWS, WIDTH, 1000);
+    pipes(fd);
+    const pid_t pid = placing_writer(fd, &m, GNN_TRANSPORT_SHM, 2, true);
+    struct gnn_source *s =
+        gnn_stream_source_on(fd[0], "in", &(struct gnn_stream_opts){.in_place = true}, &e);
+    for (int i = 0; i < 2; i++) {
+        if (!s || gnn_source_next(s, &b, &e))
+            exit(99);
+        gnn_batch_put(b);
+    }
+    ok(status_of(pid) == 0, "a writer ends before its reader");
+    if (pwrite(file, "", 1, GNB_STORE_ALIGN) != 1)
+        exit(99);
+    rc = gnn_source_next(s, &b, &e);
+    ok(rc == GNN_E_RUN && strstr(e.msg, "rows: written to while it was in use"),
+       "a reader notices at the end that its rows were written to: %s", e.msg);
+    gnn_source_free(s);
     gnn_meta_release(&m);
 }
 
@@ -140,7 +173,8 @@ static void test_misplaced(void)
         gnn_stream_source_on(fd[0], "in", &(struct gnn_stream_opts){.in_place = true}, &e);
     while (s && !(rc = gnn_source_next(s, &b, &e)))
         gnn_batch_put(b);
-    ok(rc == GNN_E_INPUT && strstr(e.msg, "'node/node/x': cannot stay in a file of 8192 rows"),
+    ok(rc == GNN_E_INPUT &&
+           strstr(e.msg, "'node/node/x': cannot stay in a file of 8192 rows of f32"),
        "a reader refuses a file of too few rows: %s", e.msg);
     gnn_source_free(s);
     (void)status_of(pid);
@@ -169,23 +203,24 @@ static void test_files(void)
     in_file.data = gnn_mapped_new(fd, GNB_STORE_ALIGN, sizeof rows, false, "rows", &e);
     if (!in_file.data)
         exit(99);
-    test_placed(GNN_TRANSPORT_AUTO, true, "in place reach a reader that takes them");
-    test_placed(GNN_TRANSPORT_SHM, true, "in place reach such a reader with shm");
-    test_placed(GNN_TRANSPORT_AUTO, false, "in place are copied for another reader");
-    test_placed(GNN_TRANSPORT_INLINE, true, "in place are copied into the pipe");
+    test_placed(GNN_TRANSPORT_AUTO, true, true, 1, "in place reach a reader that takes them");
+    test_placed(GNN_TRANSPORT_SHM, true, true, 2, "in place reach such a reader with shm");
+    test_placed(GNN_TRANSPORT_SHM, true, true, 6, "in place reach one that holds all slots");
+    test_placed(GNN_TRANSPORT_AUTO, false, false, 1, "in place are copied for another reader");
+    test_placed(GNN_TRANSPORT_INLINE, true, false, 1, "in place are copied into the pipe");
     test_misplaced();
     /* What cannot be given away: a file that was replaced, or written to. */
     if (rename("rows", "moved") || close(open("rows", O_RDWR | O_CREAT, 0666)))
         exit(99);
     uint64_t at;
     ok(gnn_mapped_open(in_file.data, &at) < 0, "gnn_mapped_open opens no file that was replaced");
+    test_placed(GNN_TRANSPORT_SHM, true, false, 1, "are copied from a file that was replaced");
     if (rename("moved", "rows"))
         exit(99);
     const int again = gnn_mapped_open((const char *)in_file.data + 64, &at);
     ok(again >= 0 && at == GNB_STORE_ALIGN + 64, "gnn_mapped_open tells where in the file it is");
     close(again);
-    if (pwrite(fd, "", 1, GNB_STORE_ALIGN) != 1)
-        exit(99);
+    test_changed(fd);
     ok(gnn_mapped_open(in_file.data, &at) < 0, "gnn_mapped_open opens no file that was written to");
     gnn_mapped_free(in_file.data);
     close(fd);

@@ -52,8 +52,7 @@ static void liar_meet(struct liar *l, int memory, uint32_t what, uint32_t slots,
         exit(99);
     l->sock = gnn_handshake_accept(l->listener);
     if (l->sock < 0 || gnn_handshake_recv(l->sock, &m, NULL) != 1 ||
-        m.what != GNN_HANDSHAKE_CONNECT || m.slots != (o && o->in_place) ||
-        (m.slots && (gnn_handshake_recv(l->sock, &m, NULL) != 1 || m.what != GNN_HANDSHAKE_ROWS)))
+        m.what != GNN_HANDSHAKE_CONNECT)
         exit(99);
     m = (struct gnn_handshake){what, slots, UINT64_C(1) << 32};
     if (!gnn_handshake_send(l->sock, &m, memory))
@@ -62,7 +61,8 @@ static void liar_meet(struct liar *l, int memory, uint32_t what, uint32_t slots,
                       3); /* what it waits for while it is offered memory */
     if (gnn_reader_next(&l->r, &l->t, &l->e))
         exit(99);
-    l->taken = gnn_handshake_recv(l->sock, &m, NULL) == 1 && m.what == GNN_HANDSHAKE_ACCEPT;
+    l->taken = gnn_handshake_recv(l->sock, &m, NULL) == 1 && m.what == GNN_HANDSHAKE_ACCEPT &&
+               m.value == (o && o->in_place);
 }
 
 static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
@@ -192,8 +192,8 @@ static void rows_reference(const char *what, struct gnb_reference ref, struct gn
         exit(99);
     stream_make_one(l.fd[1], GNB_BATCH, 2, &as, stored, n, GNB_REFERENCE, raw);
     const int rc = gnn_reader_next(&l.r, &l.t, &l.e);
-    ok(why ? rc == GNN_E_INPUT && strstr(l.e.msg, why) && !l.r.nplaced
-           : !rc && l.r.nplaced == 1 && !l.t.n && l.r.placed[0]->shape[0] == ref.rows,
+    ok(why ? rc == GNN_E_INPUT && strstr(l.e.msg, why) && !l.r.nrows
+           : !rc && l.r.nrows == 1 && !l.t.n && l.r.rows[0]->shape[0] == ref.rows,
        "gnn_reader_next %s %s: %s", why ? "refuses" : "takes", what, l.e.msg);
     liar_release(&l);
     close(memory);
