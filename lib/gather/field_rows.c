@@ -82,7 +82,7 @@ void gnn_gather_job_in_place(struct gather_job *j, struct gnn_store *s)
     const struct gnn_field *f = j->field;
     const bool good = f->dtype == GNN_F32 || f->dtype == GNN_BF16;
     if (strcmp(f->name, "x") || !good || j->wire != f->dtype || !f->width || s->nparts != 1 ||
-        s->comm->size != 1 || s->out_of_core)
+        s->comm->size != 1 || s->out_of_core || !s->meta.schema.ntype[j->type].count)
         return;
     j->in_place = gnn_store_findf(s, 0, "node/%s/x", s->meta.schema.ntype[j->type].name);
     if (!j->in_place || is_resident(j->in_place))

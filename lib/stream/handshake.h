@@ -17,7 +17,8 @@ enum {
     /* "GNBt", ACCEPT: mapped; from here on references may come, if `value` is 1 also to rows in
      * files */
     GNN_HANDSHAKE_ACCEPT = 0x74424e47,
-    /* "GNBf", FILE: file number `value` and its descriptor, before the first reference to it */
+    /* "GNBf", FILE: number `value` and the descriptor of a file, of which one tensor is referred
+     * to, from the next frame on */
     GNN_HANDSHAKE_FILE = 0x66424e47,
     GNN_HANDSHAKE_RELEASE = 0x62424e47 /* "GNBb", RELEASE: slot number `slots` is given back */
 };

@@ -49,9 +49,10 @@ struct gnn_importer {
     uint32_t slots, nheld;
     uint64_t held; /* a bit for each slot */
     bool takes_rows;
-    int file[GNN_HANDSHAKE_FILES]; /* that the exporter has passed, to take rows from */
-    uint32_t nfiles, nrows;
-    struct rows_in_file *rows; /* nrows */
+    int file[GNN_HANDSHAKE_FILES]; /* that the exporter has passed, until they are mapped; then -1
+                                    */
+    uint32_t nfiles;
+    struct rows_in_file *rows;
     struct gnn_gpu *gpu;
     struct gnn_gpu_import *imported;
     int copying; /* slot of device memory that a frame is copied from, or -1 */
@@ -115,7 +116,8 @@ static void free_if_unused(struct gnn_importer *b)
         free_rows(r);
     }
     for (uint32_t i = 0; i < b->nfiles; i++)
-        close(b->file[i]);
+        if (b->file[i] >= 0)
+            close(b->file[i]);
     if (b->sock >= 0)
         close(b->sock);
     pthread_mutex_destroy(&b->lock);
@@ -267,21 +269,26 @@ const char *gnn_importer_map(struct gnn_importer *b, const struct gnb_reference 
 
 /* ---- rows of files ---- */
 
-/* Takes the descriptors that the exporter passed before it named this file; -1 if it has not passed
- * it. */
-static int take_file(struct gnn_importer *b, uint64_t number)
+/* Takes the descriptors that the exporter passed before it named this file. */
+static int take_file(struct gnn_importer *b, uint64_t number, int *file, struct gnn_err *e)
 {
     struct gnn_handshake m;
     int fd = -1;
     while (b->nfiles <= number && b->nfiles < GNN_HANDSHAKE_FILES &&
            gnn_handshake_recv(b->sock, &m, &fd) > 0 && m.what == GNN_HANDSHAKE_FILE &&
-           m.value == b->nfiles && fd >= 0) {
+           m.value == b->nfiles) {
+        if (fd < 0)
+            return gnn_fail(e, GNN_E_RUN,
+                            "no descriptor for the file of features: too many are open");
         b->file[b->nfiles++] = fd;
         fd = -1;
     }
     if (fd >= 0)
         close(fd);
-    return number < b->nfiles ? b->file[number] : -1;
+    if (number >= b->nfiles || b->file[number] < 0)
+        return gnn_fail(e, GNN_E_INPUT, "its rows are in a file that was not passed");
+    *file = b->file[number];
+    return 0;
 }
 
 static char *path_of(int fd, struct gnn_err *e)
@@ -327,25 +334,24 @@ int gnn_importer_rows(struct gnn_importer *b, const struct gnb_reference *ref,
                         "its rows are in a file that was passed to another program");
     if (ref->slot >= b->slots || ref->offset % GNB_ALIGN || !ref->rows)
         return gnn_fail(e, GNN_E_INPUT, "reference out of range");
-    const int fd = take_file(b, ref->file);
-    if (fd < 0)
-        return gnn_fail(e, GNN_E_INPUT, "its rows are in a file that was not passed");
     const char *text = lease_slot(b, ref->slot, &set->lease);
     if (text)
         return gnn_fail(e, GNN_E_INPUT, "%s", text);
     struct rows_in_file *r = b->rows;
-    while (r && (r->file != ref->file || r->offset != ref->offset || r->all.dtype != as->dtype ||
-                 r->all.shape[0] != ref->rows || r->all.shape[1] != as->shape[1] ||
-                 strcmp(r->name, as->name) != 0))
+    while (r && r->file != ref->file)
         r = r->next;
-    if (!r && b->nrows == GNN_HANDSHAKE_FILES)
-        return gnn_fail(e, GNN_E_INPUT, "too many references to files");
+    if (r &&
+        (r->offset != ref->offset || r->all.dtype != as->dtype || r->all.shape[0] != ref->rows ||
+         r->all.shape[1] != as->shape[1] || strcmp(r->name, as->name) != 0))
+        return gnn_fail(e, GNN_E_INPUT, "reference to other rows than before in the same file");
     if (!r) {
-        if (!(r = map_rows(ref, as, fd, e)))
+        int fd;
+        if (take_file(b, ref->file, &fd, e) || !(r = map_rows(ref, as, fd, e)))
             return e->code;
+        close(fd);
+        b->file[ref->file] = -1;
         r->next = b->rows;
         b->rows = r;
-        b->nrows++;
     }
     *all = &r->all;
     return 0;

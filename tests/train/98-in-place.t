@@ -42,6 +42,16 @@ alike 'features wide enough for a large model' broad '-f 2,2 -b 100' '-m sage --
 check 'gnn-gather says how many batches have features in place' sh -c "gnn-sample -q -f 2,2 -b 20 --epochs 0:2 g | gnn-gather -v g 2>said |
     gnn-train -q --hidden 8 -o m.st && grep -q ' by reference, [1-9][0-9]* with features in place$' said"
 
+# What has no rows is not passed; and few descriptors, or another reader's.
+for n in 8 9 10 11 12; do
+    gnn-sample -q -f 2,2 -b 100 g | gnn-gather -q g | { sh -c "ulimit -n $n; exec gnn-train -q --hidden 8 -o few.st" 2>said; echo $? >status; } 2>/dev/null
+    case $(cat status) in
+    0) _ok "gnn-train works with $n descriptors" ;;
+    1) check "gnn-train says that $n descriptors are too few" grep -q 'too many are open\|Too many open files' said ;;
+    *) _not_ok "gnn-train ends with status $(cat status) for $n descriptors: $(cat said)" ;;
+    esac
+done
+
 # Of bf16 in the store: in place, and in a stream's batches, where they are summed up as they are, too.
 for m in sage 'gin --train-eps' rgcn gcn 'sage --aggr max' 'sage --dropout-input 0.3' 'sage --feature-norm row' 'gat --heads 2'; do
     alike "$m of bf16" half "$new" "-m $m --hidden 32" '--fields x,y,degree'

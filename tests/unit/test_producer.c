@@ -241,6 +241,8 @@ static void test_rows(void)
     r.file = UINT64_MAX;
     rows_reference("rows of the last file that a number has", r, x, file_of("f", bytes), 0, false,
                    "was not passed");
+    r.file = 1;
+    rows_reference("rows of a file that has no number", r, x, -1, 0, false, "was not passed");
     as.name = "nodes/node";
     rows_reference("ids in a file", good, as, file_of("f", bytes), 0, false,
                    "must not be in a file");
