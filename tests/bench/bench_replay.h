@@ -12,22 +12,25 @@
 
 enum { REPLAY_STEPS = 8 };
 
-/* Their nodes, not their edges. */
 struct replay {
     struct gnn_source base;
+    /* Set before replay_init: of batches also the edges, without which a stream's reader refuses
+     * them. */
+    bool edges;
     struct gnn_batch_pool *pool;
     struct gnn_tensors kept[REPLAY_STEPS];
     uint64_t given, end;
 };
 
-static int replay_copy(struct gnn_tensors *to, const struct gnn_tensors *from, struct gnn_err *e)
+static int replay_copy(struct gnn_tensors *to, const struct gnn_tensors *from, bool edges,
+                       struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < from->n; i++) {
         const struct gnn_tensor *t = gnn_tensors_at(from, i);
         struct gnn_tensor *u;
         uint64_t bytes;
-        if (!strncmp(t->name, "hop/", 4))
+        if (!edges && !strncmp(t->name, "hop/", 4))
             continue;
         rc = gnn_tensors_add(to, t->name, t->dtype, t->ndim, t->shape, &u, e);
         if (!rc && gnn_tensor_bytes(t, &bytes))
@@ -43,7 +46,7 @@ static int replay_next(struct gnn_source *s, struct gnn_batch **out, struct gnn_
         return GNN_END;
     int rc = gnn_batch_get(r->pool, out, e);
     if (!rc)
-        rc = replay_copy(&(*out)->tensors, &r->kept[r->given++ % REPLAY_STEPS], e);
+        rc = replay_copy(&(*out)->tensors, &r->kept[r->given++ % REPLAY_STEPS], true, e);
     return rc ? rc : gnn_batch_bind(*out, s->meta, e);
 }
 
@@ -78,7 +81,7 @@ static inline void replay_init(struct replay *r, struct gnn_store *s)
         bench_die(&e);
     r->base = (struct gnn_source){replay_next, replay_free, src->meta};
     for (int i = 0; i < REPLAY_STEPS; i++) {
-        if (gnn_source_next(src, &b, &e) || replay_copy(&r->kept[i], &b->tensors, &e))
+        if (gnn_source_next(src, &b, &e) || replay_copy(&r->kept[i], &b->tensors, r->edges, &e))
             bench_die(&e);
         gnn_batch_put(b);
     }

@@ -124,7 +124,7 @@ static int by_value(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-    static struct replay r;
+    static struct replay r = {.edges = true};
     struct gnn_err e = {0};
     struct gnn_store s = {0};
     double rate[WAYS][TURNS];

@@ -101,7 +101,9 @@ for g in wide-f32 narrow; do
 done
 wide=$(peak_of gnn-predict -q -o wide.npy wide-f32 wide-f32.st) narrow=$(peak_of gnn-predict -q -o narrow.npy narrow narrow.st)
 echo "# $wide MB with 41 MB of features, $narrow MB with 1 MB"
-check 'gnn-predict gives back the memory of features' test "$((wide - narrow))" -lt 25
+if [ -n "${GNN_SAN-}" ]; then skip 'gnn-predict gives back the memory of features' 'the sanitizer keeps it'; else
+    check 'gnn-predict gives back the memory of features' test "$((wide - narrow))" -lt 25
+fi
 
 # Numbers that damage has made NaN: the damage is told, not what it leads to.
 perl -e 'open F, "+<:raw", $ARGV[0]; seek F, int(0.3 * -s F), 0; print F "\xff" x 2e7' wide-f32/part-00000.gnb
