@@ -43,12 +43,12 @@ check 'gnn-gather says how many batches have features in place' sh -c "gnn-sampl
     gnn-train -q --hidden 8 -o m.st && grep -q ' by reference, [1-9][0-9]* with features in place$' said"
 
 # What has no rows is not passed; and few descriptors, or another reader's.
-for n in 8 9 10 11 12; do
-    gnn-sample -q -f 2,2 -b 100 g | gnn-gather -q g | { sh -c "ulimit -n $n; exec gnn-train -q --hidden 8 -o few.st" 2>said; echo $? >status; } 2>/dev/null
+for few in 8 9 10 11 12; do
+    gnn-sample -q -f 2,2 -b 100 g | gnn-gather -q g | { sh -c "ulimit -n $few; exec gnn-train -q --hidden 8 -o few.st" 2>said; echo $? >status; } 2>/dev/null
     case $(cat status) in
-    0) _ok "gnn-train works with $n descriptors" ;;
-    1) check "gnn-train says that $n descriptors are too few" grep -q 'too many are open\|Too many open files' said ;;
-    *) _not_ok "gnn-train ends with status $(cat status) for $n descriptors: $(cat said)" ;;
+    0) _ok "gnn-train works with $few descriptors" ;;
+    1) check "gnn-train says that $few descriptors are too few" grep -q 'too many are open\|Too many open files' said ;;
+    *) _not_ok "gnn-train ends with status $(cat status) for $few descriptors: $(cat said)" ;;
     esac
 done
 
