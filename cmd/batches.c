@@ -133,20 +133,20 @@ static void print_totals(const struct totals *t, const struct gnn_sampling *m)
 static void report_totals(const struct totals *t, const struct gnn_sampling *m, bool count)
 {
     const bool walks = m->walks.length;
-    char shared[96] = "";
+    char shared[48] = "", in_place[48] = "";
     report_metrics(t, m);
     if (count) {
         print_totals(t, m);
         return;
     }
     if (t->shared)
-        snprintf(shared, sizeof shared,
-                 ", %" PRIu64 " by reference, %" PRIu64 " with features in place", t->shared,
-                 t->in_place);
+        snprintf(shared, sizeof shared, ", %" PRIu64 " by reference", t->shared);
+    if (t->in_place)
+        snprintf(in_place, sizeof in_place, ", %" PRIu64 " with features in place", t->in_place);
     cli_info("batches: %" PRIu64 ", seeds: %" PRIu64 ", nodes: %" PRIu64 ", %s: %" PRIu64
-             ", %.1f MB, %.2f s%s",
+             ", %.1f MB, %.2f s%s%s",
              t->batches, t->seeds, t->nodes, walks ? "steps" : "edges", walks ? t->steps : t->edges,
-             (double)t->bytes / 1e6, t->seconds, shared);
+             (double)t->bytes / 1e6, t->seconds, shared, in_place);
 }
 
 static struct gnn_writer_opts writer_opts(const struct batches_opts *o)
