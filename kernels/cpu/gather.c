@@ -2,8 +2,7 @@
 /* Collecting rows on the CPU (kernels/gather.h). Rows are at random addresses, so their cache lines
  * are asked for AHEAD_BYTES before they are copied. The caller is shown the output in pieces while
  * they are in the first-level cache, so that a checksum costs no second read. Stores past the
- * caches would need a copy of each piece, and made rows of 400 bytes take 1.2 to 1.3 times as long
- * (Zen 4).
+ * caches would need a copy of each piece: rows of 400 bytes took 1.2 to 1.3 times as long (Zen 4).
  */
 #include "kernels/gather.h"
 

@@ -10,9 +10,8 @@
 #include "lib/store/store.h"
 
 /* Whether rows are touched when batches refer to them, so that their pages are read from the disk
- * ahead of training. That ends when all pages are in memory, which is looked at for batch 1, 2, 4,
- * 8,
- * ... of all threads. */
+ * ahead of training. That ends when all pages are in memory, which is looked at for batch 1, 2, 4
+ * and so on, of all threads. */
 struct gather_touch {
     struct gnn_flag on;
     uint32_t batches;

@@ -49,8 +49,7 @@ struct gnn_importer {
     uint32_t slots, nheld;
     uint64_t held; /* a bit for each slot */
     bool takes_rows;
-    int file[GNN_HANDSHAKE_FILES]; /* that the exporter has passed, until they are mapped; then -1
-                                    */
+    int file[GNN_HANDSHAKE_FILES]; /* passed by the exporter; -1 when it is mapped */
     uint32_t nfiles;
     struct rows_in_file *rows;
     struct gnn_gpu *gpu;
