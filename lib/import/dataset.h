@@ -37,7 +37,11 @@ struct gnn_dataset {
     const struct gnn_nodeids *ids; /* [nntypes] finished, the reader's; NULL: counts */
     const char *format;            /* such as "ogb", "rmat" */
     const char *name;              /* of the input, for messages */
-    bool mirror;                   /* each edge stands for both directions */
+    /* While ops.rows calls fn: the file or member that its rows come from, or NULL, and whether
+     * they are in it one by one, in the order of nodes. */
+    const char *from;
+    bool in_order;
+    bool mirror; /* each edge stands for both directions */
     /* Mirror follows from how the file looks: not if edges turn out to have their reverse. */
     bool guessed;
     bool made; /* by a generator: edges come quickly */

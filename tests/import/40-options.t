@@ -301,9 +301,9 @@ check 'gnn-import accepts a large time, and nan in another field' imp odd.csv -o
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 2 inf\n' >odd.mtx
 says 'an infinite entry of a matrix' 'odd.mtx: line 4: weight is infinite' odd.mtx
 printf '1,2\n3,nan\n' >odd.txt
-says 'a feature that is nan' 'odd.txt: row 2: x is missing or nan' --features odd.txt odd.csv
+says 'a feature that is nan' 'odd.txt: row 2, column 2: x is missing or nan' --features odd.txt odd.csv
 printf '1,2\n3,70000\n' >odd.txt
-says 'a feature that is too large for f16' 'features, row 2, column 2: 70000 is too large for f16' --features odd.txt --dtype f16 odd.csv
+says 'a feature that is too large for f16' 'odd.txt: features, row 2, column 2: 70000 is too large for f16' --features odd.txt --dtype f16 odd.csv
 check 'gnn-import --dtype bf16 accepts a feature that is too large for f16' imp --features odd.txt --dtype bf16 odd.csv -o O3
 
 awk 'BEGIN { print "100000 1\n2\n1"; for (i = 0; i < 99998; i++) print "" }' >blank.graph

@@ -13,7 +13,8 @@
 struct rows_arg {
     const struct gnn_import_opts *o;
     struct gnn_store_writer *w;
-    const char *name; /* of the data set */
+    const struct gnn_dataset *d;
+    const char *type; /* of nodes */
     uint32_t id;
     uint64_t values, rows, limit; /* a row's values; rows so far and expected */
     uint64_t row_bytes;           /* of a row in the store */
@@ -31,6 +32,19 @@ static void note_largest(struct rows_arg *a, const float *v, uint64_t n)
             a->largest[c] = fabsf(v[c]) > a->largest[c] ? fabsf(v[c]) : a->largest[c];
 }
 
+/* Element i of the rows that come next, which cannot be stored as users ask. */
+static int refuse_element(const struct rows_arg *a, uint64_t i, double value, const char *why,
+                          const char *to, struct gnn_err *e)
+{
+    const char *from = a->d->from ? a->d->from : a->d->name;
+    const unsigned long long row = a->rows + i / a->values, column = i % a->values + 1;
+    return a->d->in_order
+               ? gnn_fail(e, GNN_E_INPUT, "%s: features, row %llu, column %llu: %g %s%s", from,
+                          row + 1, column, value, why, to)
+               : gnn_fail(e, GNN_E_INPUT, "%s: features of %s, node %llu, column %llu: %g %s%s",
+                          from, a->type, row, column, value, why, to);
+}
+
 /* Standardizes n rows, which must stay finite. */
 static int scale_rows(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
 {
@@ -41,11 +55,8 @@ static int scale_rows(struct rows_arg *a, const float *v, uint64_t n, struct gnn
     gnn_scaling_apply(a->standard, a->values, v, n, to);
     for (uint64_t i = 0; i < n * a->values; i++)
         if (!isfinite(to[i]))
-            return gnn_fail(e, GNN_E_INPUT,
-                            "%s: features, row %llu, column %llu: %g is too far from the mean to "
-                            "be standardized",
-                            a->name, (unsigned long long)(a->rows + i / a->values + 1),
-                            (unsigned long long)(i % a->values + 1), (double)v[i]);
+            return refuse_element(a, i, (double)v[i], "is too far from the mean to be standardized",
+                                  "", e);
     return GNN_OK;
 }
 
@@ -63,10 +74,8 @@ static int narrow_values(struct rows_arg *a, const float *v, uint64_t n, struct 
         gnn_f32_to_bf16(v, n, a->buf.data);
     for (uint64_t i = 0; i < n; i++)
         if ((h[i] & inf) == inf)
-            return gnn_fail(
-                e, GNN_E_INPUT, "%s: features, row %llu, column %llu: %g is too large for %s",
-                a->name, (unsigned long long)(a->rows + i / a->values + 1),
-                (unsigned long long)(i % a->values + 1), (double)v[i], gnn_dtype_name(a->out));
+            return refuse_element(a, i, (double)v[i], "is too large for ", gnn_dtype_name(a->out),
+                                  e);
     return GNN_OK;
 }
 
@@ -83,7 +92,7 @@ static int widen_times(struct rows_arg *a, const int64_t *v, uint64_t n, struct 
             return gnn_fail(e, GNN_E_INPUT,
                             "%s: node %llu: time %lld cannot be compared with times of real "
                             "numbers: more than 2^53",
-                            a->name, (unsigned long long)(a->rows + i), (long long)v[i]);
+                            a->d->name, (unsigned long long)(a->rows + i), (long long)v[i]);
     }
     return GNN_OK;
 }
@@ -97,10 +106,8 @@ static int quantise_rows(struct rows_arg *a, const float *v, uint64_t n, struct 
         const uint64_t c =
             gnn_int8_row(v, a->values, (char *)a->buf.data + i * a->row_bytes, &a->error);
         if (c < a->values)
-            return gnn_fail(
-                e, GNN_E_INPUT,
-                "%s: features, row %llu, column %llu: %g is not finite, and has no int8", a->name,
-                (unsigned long long)(a->rows + i + 1), (unsigned long long)(c + 1), (double)v[c]);
+            return refuse_element(a, i * a->values + c, (double)v[c],
+                                  "is not finite, and has no int8", "", e);
     }
     return GNN_OK;
 }
@@ -117,7 +124,7 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
 {
     struct rows_arg *a = arg;
     if (n > a->limit - a->rows)
-        return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", a->name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", a->d->name);
     if (a->largest)
         note_largest(a, rows, n);
     if (a->standard) {
@@ -159,7 +166,8 @@ int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint3
     const struct gnn_field *f = &nt->field[field];
     struct rows_arg a = {.o = o,
                          .w = w,
-                         .name = d->name,
+                         .d = d,
+                         .type = nt->name,
                          .id = id,
                          .limit = nt->count,
                          .values = gnn_field_columns(f),

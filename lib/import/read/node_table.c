@@ -573,6 +573,8 @@ static int add_fields(struct load *l, struct gnn_err *e)
     if (l->x) {
         rc = gnn_src_mem(l->s, l->ntype, "x", GNN_F32, l->nx, l->x, e);
         l->x = NULL;
+        if (!rc && !(l->s->field[l->s->nfields - 1].from = gnn_strdup(l->j->path, e)))
+            return GNN_E_NOMEM;
     }
     if (!rc && l->class_of)
         rc = add_classes(l, e);

@@ -68,8 +68,11 @@ int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dty
     if (at == n * width)
         return GNN_OK;
     double v = dtype == GNN_F32 ? (double)((const float *)rows)[at] : ((const double *)rows)[at];
-    return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: %s is %s", file,
-                    (unsigned long long)(first + at / width), field,
+    char column[32] = "";
+    if (width > 1)
+        snprintf(column, sizeof column, ", column %llu", (unsigned long long)(at % width + 1));
+    return gnn_fail(e, GNN_E_INPUT, "%s: row %llu%s: %s is %s", file,
+                    (unsigned long long)(first + at / width), column, field,
                     isnan(v) ? "missing or nan" : "infinite or too large");
 }
 
@@ -78,6 +81,8 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
 {
     struct gnn_src_field *f = find_field((struct gnn_src *)d, ntype, field);
     const struct gnn_field *def = &d->schema.ntype[ntype].field[field];
+    d->from = f->from;
+    d->in_order = !f->mem;
     if (f->mem)
         return fn(arg, f->mem, d->schema.ntype[ntype].count, e);
     struct gnn_array a;
@@ -91,6 +96,7 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
         .zero = true, .one = true, .key = d->ids ? d->ids[ntype].key : NULL};
     if (!rc && a.width != width)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: changed while it was read", gnn_array_name(&a));
+    d->from = rc ? NULL : gnn_array_name(&a);
     while (!rc && got) {
         rc = gnn_array_read(&a, GNN_F32, buf, max, &got, e);
         if (!rc && got && a.at > d->schema.ntype[ntype].count)
@@ -117,6 +123,7 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
                               "warning: %s: column 1 of the features %s is the ids of the nodes: "
                               "if it is no feature, leave it out",
                               gnn_array_name(&a), def->name);
+    d->from = NULL;
     gnn_free(buf);
     gnn_array_close(&a);
     return rc;
@@ -143,7 +150,7 @@ void gnn_src_free(struct gnn_dataset *d)
 {
     struct gnn_src *s = (struct gnn_src *)d;
     for (uint32_t i = 0; i < s->nfields; i++)
-        gnn_free(s->field[i].mem);
+        gnn_free(s->field[i].mem), gnn_free(s->field[i].from);
     gnn_free(s->field);
     for (uint32_t i = 0; i < s->nsets; i++)
         gnn_free(s->set[i]);

@@ -12,8 +12,9 @@ enum { GNN_SRC_INPUTS = 32 };
 
 struct gnn_src_field {
     uint32_t ntype, field;
-    void *mem;            /* whole field, or NULL: */
-    struct gnn_input *in; /* rows of a member */
+    void *mem;            /* whole field, or NULL: the member's rows */
+    char *from;           /* of mem: the table that it was read from, owned; or NULL */
+    struct gnn_input *in; /* owned by the data set */
     uint32_t member;
 };
 
