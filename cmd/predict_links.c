@@ -171,11 +171,11 @@ void predict_links(const struct gnn_model *m, struct gnn_source *src, const char
         feed_fail(&e);
     cli_progress_end();
     const double s = gnn_clock() - start;
-    predict_tell("link", q.links, &q.net.pass, s);
+    predict_tell("link", q.links, &q.net.pass, s, q.spilled);
     for (uint32_t i = 0; o.scores && !feed.comm->rank && i < sampling->nsplits; i++)
         if (!wanted || wanted[i])
             predict_report(&q.score[i], sampling->split[i], o.measure, "pair");
-    predict_end("links", q.links, &q.net.pass, s);
+    predict_end("links", q.links, &q.net.pass, s, q.spilled);
     gnn_predict_links_release(&q);
     gnn_free(wanted);
 }

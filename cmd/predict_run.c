@@ -126,9 +126,7 @@ void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops, struct
         feed_fail(&e);
     cli_progress_end();
     const double s = gnn_clock() - start;
-    cli_info("%llu node%s, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows,
-             gnn_plural(p.logits.rows), s, 1e-6 * (double)p.pass.edges / s,
-             1e-9 * (double)p.pass.flops / s);
+    predict_tell("node", p.logits.rows, &p.pass, s, p.spilled);
     for (uint32_t i = 0; i < predict.sets.n; i++)
         report_set(&p, predict.sets.v[i], kind);
     if (gnn_store_verified(&feed.store, &e) ||
@@ -138,9 +136,7 @@ void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops, struct
     if ((!predict.none && write_output(&rows, out, name, &e)) || gnn_predict_check(&p, &e))
         cli_fail(&e);
     cli_out_commit();
-    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes",
-                          (json_int_t)p.logits.rows, "seconds", s, "edges",
-                          (json_int_t)p.pass.edges, "peak_bytes", (json_int_t)gnn_mem_peak()));
+    predict_end("nodes", p.logits.rows, &p.pass, s, p.spilled);
     gnn_output_release(&rows);
     gnn_predict_release(&p);
 }
@@ -171,17 +167,22 @@ bool *predict_wanted(const struct gnn_sampling *s, const char *name)
     return wanted;
 }
 
-void predict_tell(const char *unit, uint64_t n, const struct gnn_pass *p, double s)
+void predict_tell(const char *unit, uint64_t n, const struct gnn_pass *p, double s,
+                  uint64_t spilled)
 {
+    if (spilled)
+        cli_note("%.1f MB were in temporary files in %s (--memory)", 1e-6 * (double)spilled,
+                 predict_tmpdir());
     cli_info("%llu %s%s, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)n, unit,
              gnn_plural(n), s, 1e-6 * (double)p->edges / s, 1e-9 * (double)p->flops / s);
 }
 
-void predict_end(const char *units, uint64_t n, const struct gnn_pass *p, double s)
+void predict_end(const char *units, uint64_t n, const struct gnn_pass *p, double s,
+                 uint64_t spilled)
 {
-    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", units, (json_int_t)n,
-                          "seconds", s, "edges", (json_int_t)p->edges, "peak_bytes",
-                          (json_int_t)gnn_mem_peak()));
+    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I, s:I}", "event", "end", units, (json_int_t)n,
+                          "seconds", s, "edges", (json_int_t)p->edges, "spilled_bytes",
+                          (json_int_t)spilled, "peak_bytes", (json_int_t)gnn_mem_peak()));
 }
 
 void predict_batches(const struct gnn_model *m, struct gnn_source *src, const char *graph,
@@ -210,14 +211,14 @@ void predict_batches(const struct gnn_model *m, struct gnn_source *src, const ch
         feed_fail(&e);
     cli_progress_end();
     const double s = gnn_clock() - start;
-    predict_tell("seed", q.seeds, &q.net.pass, s);
+    predict_tell("seed", q.seeds, &q.net.pass, s, q.spilled);
     for (uint32_t i = 0; o.scores && !feed.comm->rank && i < sampling->nsplits; i++)
         if (!wanted || wanted[i])
             predict_report(&q.score[i], sampling->split[i], kind, "node");
     if ((drawn && gnn_store_verified(&feed.store, &e)) ||
         (!predict.none && write_output(&q.out, out, name, &e)) || gnn_predict_batches_check(&q, &e))
         cli_fail(&e);
-    predict_end("nodes", q.seeds, &q.net.pass, s);
+    predict_end("nodes", q.seeds, &q.net.pass, s, q.spilled);
     gnn_predict_batches_release(&q);
     gnn_free(wanted);
 }

@@ -28,9 +28,11 @@ void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops, struct
 /* Batch by batch; graph: the store's or the stream's name. */
 void predict_batches(const struct gnn_model *m, struct gnn_source *src, const char *graph,
                      const struct gnn_ops *ops, struct gnn_measure kind, int out, const char *name);
-/* Rates of a pass over n seeds or links in so many seconds, for people (_tell) and, when all is
- * written, for --metrics (_end). */
-void predict_tell(const char *unit, uint64_t n, const struct gnn_pass *p, double s);
-void predict_end(const char *units, uint64_t n, const struct gnn_pass *p, double s);
+/* Rates of a pass over n nodes or links in so many seconds, and the bytes of it that were in
+ * temporary files, for people (_tell) and, when all is written, for --metrics (_end). */
+void predict_tell(const char *unit, uint64_t n, const struct gnn_pass *p, double s,
+                  uint64_t spilled);
+void predict_end(const char *units, uint64_t n, const struct gnn_pass *p, double s,
+                 uint64_t spilled);
 
 #endif

@@ -84,6 +84,7 @@ int gnn_predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t r
     if (bytes && p->held + bytes > p->o.memory) {
         t->spill = gnn_spill_new(p->o.tmpdir, bytes, e);
         hold_rows(t, t->spill ? gnn_spill_data(t->spill) : NULL, half);
+        p->spilled += bytes;
         return e->code;
     }
     t->buf.data = gnn_alloc(rows * width, size, "activations", e);

@@ -90,8 +90,10 @@ static int keep_numbers(struct gnn_predict_links *q, const float *v, uint64_t n,
             return e->code;
         gnn_buf_release(&q->cells);
     }
-    if (q->spill)
+    if (q->spill) {
+        q->spilled = (at + n) * sizeof *v;
         return gnn_spill_append(q->spill, v, n * sizeof *v, e);
+    }
     if (gnn_buf_reserve(&q->cells, at + n, sizeof *v, "outputs", e))
         return e->code;
     if (n)

@@ -56,6 +56,7 @@ struct gnn_predict_links {
     struct gnn_buf lines;    /* and where they belong: struct gnn_merge_line */
     struct gnn_buf cells;    /* of an array */
     struct gnn_spill *spill; /* has the cells, if they are too many; cells is space then */
+    uint64_t spilled;        /* bytes of it */
 };
 
 /* Passes all batches of src through the model, and writes what comes of them. GNN_E_RUN naming the

@@ -58,7 +58,8 @@ struct gnn_predict {
     struct gnn_buf value, feature; /* what layers use of a chunk's edges, likewise */
     struct gnn_buf offsets, widened;
     struct gnn_csr csr;
-    uint64_t held; /* bytes of tables in memory now */
+    uint64_t held;    /* bytes of tables in memory now, */
+    uint64_t spilled; /* and of all that were in temporary files */
     /* results, by store id */
     struct gnn_table logits;    /* (nodes of the target type, outputs); of links: embeddings */
     struct gnn_table embedding; /* what enters the last stage, if wanted; of links: none */

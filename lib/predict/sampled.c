@@ -72,7 +72,10 @@ static int keep_cells(struct gnn_predict_batches *q, float *rows, uint64_t n, st
         return e->code;
     float *cells = (float *)q->cells.data + at * c;
     gnn_output_form(&q->out, rows, n, cells);
-    return q->spill ? gnn_spill_append(q->spill, cells, n * row, e) : 0;
+    if (!q->spill)
+        return 0;
+    q->spilled = (q->seeds + n) * row;
+    return gnn_spill_append(q->spill, cells, n * row, e);
 }
 
 /* Appends the batch's rows to those that are kept. */

@@ -119,7 +119,10 @@ for s in "--store g" "--store g4" "-i all.gnb"; do
 done
 gnn-import -q -o many sbm:nodes=20000,features=8 && gnn-train -q --store many -f 2,2 -b 50 --epochs 1 --hidden 128 -o many.st
 held() { gnn-predict -q --prefetch 1 --store many --output-kind embeddings --metrics got "$@" many.st -o x.npy && "$python" -c 'import json; print([json.loads(l) for l in open("got")][-1]["peak_bytes"])'; }
-all=$(held) little=$(held --memory 1M)
+all=$(held)
+check "gnn-predict has no temporary file for outputs that stay in memory" grep -q '"spilled_bytes":0,' got
+little=$(held --memory 1M)
+check "gnn-predict --metrics has the bytes of outputs in a file" grep -q "\"spilled_bytes\":$((20000 * 128 * 4))," got
 check "gnn-predict --memory holds so much of outputs ($all bytes without, $little with)" test $((all - little)) -gt 2000000
 check "gnn-predict names the directory where it cannot make its file" sh -c '! TMPDIR=$PWD/nowhere gnn-predict -q --memory 1 --store g m.st -o y.npy 2>err && grep -q "nowhere/gnn-predict: cannot create a temporary file" err && ! test -e y.npy'
 rm -f x.npy

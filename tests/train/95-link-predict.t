@@ -76,9 +76,10 @@ check "scores go to stdout as a table" cmp stdout.csv z.csv
 awk 'NR == 1 { printf "\357\273\277" } { printf "\"%d\",\"%d\"\r\n", $1, $2 }' pairs >quoted
 check "pairs may be written as spreadsheets write them: quoted, after a byte order mark" \
     sh -c "gnn-predict -q --store s --seeds quoted --exclude none mlp | cmp - z.csv"
-$pairs -j 1 --prefetch 1 -o one.npy && $pairs -j 2 --prefetch 4 -o two.npy && $pairs --memory 1 -o spilled.npy
+$pairs -j 1 --prefetch 1 -o one.npy && $pairs -j 2 --prefetch 4 -o two.npy && $pairs --memory 1 --metrics spilled -o spilled.npy
 check "scores do not depend on threads" cmp one.npy two.npy
 check "an array that does not stay in memory is the same" cmp z.npy spilled.npy
+check "and --metrics has its bytes" grep -q "\"spilled_bytes\":$(($(wc -l <pairs) * 4))," spilled
 gnn-predict -q --store sp --seeds pairs --exclude none $d -o parted.npy
 check "the ids of pairs do not depend on partitions" perl "$GNN_TOP/tests/train/npygap.pl" z.npy parted.npy 1e-5
 gnn-predict -q --store sp --seeds pairs --exclude none $d -o parted.csv
