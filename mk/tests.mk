@@ -20,7 +20,7 @@ $(B)/fault-mpi.so: tests/ranks-long/fault.c lib/comm/mpi.h Makefile mk/tests.mk
 # The shim that makes calls fail, preloaded by tests/faults.
 $(B)/shim.so: tests/faults/shim.c Makefile mk/tests.mk
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared $(WARN) -o $@ $<
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(if $(SAN),-DSANITIZED) -O2 -fPIC -shared $(WARN) -o $@ $<
 
 # What libraries compute, for tests/bits.
 $(B)/tests/bits/probe: $(B)/tests/bits/probe.o
@@ -37,8 +37,8 @@ unit: ## build the unit tests
 # Tiers: `make check` runs a choice of each test's matrix, `make check-all` all of it (GNN_SWEEP=more), `make check-long` every single
 # call and combination (GNN_SWEEP=all). Tests ask by `wide` and `turn` of tests/lib.sh, and tap_wide of tests/tap.h.
 # The longest first, so that none of them is left for the end.
-# PLAIN: not under sanitizers, which own memory and calls, and see nothing in scripts, manuals and other runs of the same code.
-PLAIN     = $(addprefix tests/,bits/% lint/% man/% scripts/% faults/10-% faults/20-% faults/40-a% faults/50-% import/50-% import/60-% inspect/30-% \
+# PLAIN: not under sanitizers, which own memory, and see nothing in scripts, manuals and other runs of the same code.
+PLAIN     = $(addprefix tests/,bits/% lint/% man/% scripts/% faults/10-% faults/40-a% import/50-% import/60-% inspect/30-% \
             partition/60-% python/16-% ranks/20-% ranks/30-% ranks/32-% ranks/36-% ranks/38-% ranks/40-h% train/25-% train/50-% \
             device/57-c% device/67-% device/70-%)
 SCRIPTS   = $(filter-out tests/ranks-long/% tests/peers/% $(RARE) $(if $(SAN),$(PLAIN)),$(sort $(wildcard tests/*/*.t)))
@@ -49,7 +49,9 @@ LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/full/% tests/rul
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
             $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))
 IN_TREE   = GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B)
-RUN_TESTS = GNN_PATIENCE=$${GNN_PATIENCE:-$(if $(SAN),1800,600)} $(IN_TREE) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh
+# The shim is loaded before the sanitizer, which would refuse that.
+RUN_TESTS = GNN_PATIENCE=$${GNN_PATIENCE:-$(if $(SAN),1800,600)} $(IN_TREE) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) \
+            $(if $(GNN_SAN),ASAN_OPTIONS=verify_asan_link_order=0$${ASAN_OPTIONS:+:$$ASAN_OPTIONS}) sh tests/run.sh
 WATCHING  = $(filter tests/device/67-%,$(wildcard $(or $(TESTS),$(ALL_TESTS))))
 check: all unit replay $(B)/shim.so $(B)/fault-mpi.so $(if $(WATCHING),$(WATCHED)) ## run the tests (TESTS=... narrows them)
 	$(Q)$(RUN_TESTS) $(or $(TESTS),$(ALL_TESTS))

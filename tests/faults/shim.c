@@ -197,6 +197,7 @@ static bool data_fd(int fd)
 
 #define CALLER __builtin_return_address(0)
 
+#ifndef SANITIZED /* a sanitizer has its own allocator */
 void *malloc(size_t n)
 {
     if (hit_memory("malloc", CALLER)) {
@@ -239,6 +240,7 @@ void *aligned_alloc(size_t align, size_t n)
     }
     return __libc_memalign(align, n);
 }
+#endif
 
 /* ---- pages larger than the system's ---- */
 

@@ -95,43 +95,41 @@ check 'two gnn-sample that write one file succeed' sh -c '
     gnn-sample -q -f 5,5 -b 512 -o B S & gnn-sample -q -f 5,5 -b 512 -o B S || exit; wait $! && gnn-inspect --verify B'
 clean 'programs that write one output leave no temporary'
 shim=$GNN_B/shim.so
-if [ -n "${GNN_SAN-}" ]; then skip 'a run removes what a killed one left' 'the sanitizer owns the calls'; else
-    killed() { # WHO OUT SETTINGS... -- COMMAND...: killed as it renames; the next run removes what is left, and nothing else
-        _who=$1 _out=$2
-        shift 2
-        _set=
-        while [ "$1" != -- ]; do _set="$_set $1"; shift; done
-        shift
-        rm -rf "$_out"
-        # shellcheck disable=SC2086
-        env FAULT_OP=rename FAULT_N=1 FAULT_KILL=1 $_set LD_PRELOAD="$shim" "$@" 2>err
-        find . -maxdepth 1 -name "$_out.tmp.*" >left
-        : >"$_out.tmp.mine"
-        ln -s b "$_out.tmp.0123456789abcdef"
-        check "$_who works again after it was killed in a rename" env $_set LD_PRELOAD="$shim" "$@"
-        check "$_who keeps files and links that a killed run did not leave" \
-            sh -c '[ -e "$1.mine" ] && [ -L "$1.0123456789abcdef" ]' - "$_out.tmp"
-        rm -f "$_out.tmp.mine" "$_out.tmp.0123456789abcdef"
-        clean "$_who removes what a killed run left"
-    }
-    killed gnn-import K -- gnn-import -q -o K $small
-    check 'gnn-import leaves its temporary directory when it is killed in a rename' test -s left
-    killed gnn-sample K -- gnn-sample -q -f 3,3 -o K a
-    check 'gnn-sample leaves nothing when it is killed in a rename' test ! -s left
-    killed 'gnn-sample without O_TMPFILE' K FAULT_NAMED=1 -- gnn-sample -q -f 3,3 -o K a
-    check 'gnn-sample without O_TMPFILE leaves a temporary when it is killed in a rename' test -s left
-    same b b0 'gnn-sample does not follow links in the place of temporaries'
-    rm -rf K
-    mkdir K.tmp.00000000000000ff
-    touch K.tmp.00000000000000ff/store.json
-    mkdir busy && (cd busy && exec perl -MFcntl=:flock -e 'open my $d, "<", "../K.tmp.00000000000000ff" or die; flock $d, LOCK_EX or die; open my $f, ">", "ready"; sleep 60') &
-    holder=$!
-    until [ -e busy/ready ]; do sleep 0.05; done
-    check 'gnn-import makes a store whose temporary another program holds' gnn-import -q --force -o K $small
-    check 'gnn-import keeps a temporary that another program holds' test -e K.tmp.00000000000000ff/store.json
-    kill $holder; wait $holder 2>/dev/null
-    rm -rf K.tmp.*
-fi
+killed() { # WHO OUT SETTINGS... -- COMMAND...: killed as it renames; the next run removes what is left, and nothing else
+    _who=$1 _out=$2
+    shift 2
+    _set=
+    while [ "$1" != -- ]; do _set="$_set $1"; shift; done
+    shift
+    rm -rf "$_out"
+    # shellcheck disable=SC2086
+    env FAULT_OP=rename FAULT_N=1 FAULT_KILL=1 $_set LD_PRELOAD="$shim" "$@" 2>err
+    find . -maxdepth 1 -name "$_out.tmp.*" >left
+    : >"$_out.tmp.mine"
+    ln -s b "$_out.tmp.0123456789abcdef"
+    check "$_who works again after it was killed in a rename" env $_set LD_PRELOAD="$shim" "$@"
+    check "$_who keeps files and links that a killed run did not leave" \
+        sh -c '[ -e "$1.mine" ] && [ -L "$1.0123456789abcdef" ]' - "$_out.tmp"
+    rm -f "$_out.tmp.mine" "$_out.tmp.0123456789abcdef"
+    clean "$_who removes what a killed run left"
+}
+killed gnn-import K -- gnn-import -q -o K $small
+check 'gnn-import leaves its temporary directory when it is killed in a rename' test -s left
+killed gnn-sample K -- gnn-sample -q -f 3,3 -o K a
+check 'gnn-sample leaves nothing when it is killed in a rename' test ! -s left
+killed 'gnn-sample without O_TMPFILE' K FAULT_NAMED=1 -- gnn-sample -q -f 3,3 -o K a
+check 'gnn-sample without O_TMPFILE leaves a temporary when it is killed in a rename' test -s left
+same b b0 'gnn-sample does not follow links in the place of temporaries'
+rm -rf K
+mkdir K.tmp.00000000000000ff
+touch K.tmp.00000000000000ff/store.json
+mkdir busy && (cd busy && exec perl -MFcntl=:flock -e 'open my $d, "<", "../K.tmp.00000000000000ff" or die; flock $d, LOCK_EX or die; open my $f, ">", "ready"; sleep 60') &
+holder=$!
+until [ -e busy/ready ]; do sleep 0.05; done
+check 'gnn-import makes a store whose temporary another program holds' gnn-import -q --force -o K $small
+check 'gnn-import keeps a temporary that another program holds' test -e K.tmp.00000000000000ff/store.json
+kill $holder; wait $holder 2>/dev/null
+rm -rf K.tmp.*
 long=$(printf '%0255d' 0)
 check 'gnn-sample makes a file with the longest name that there is' gnn-sample -q -f 3,3 -o "$long" a
 check 'gnn-import makes and replaces a store with the longest name that there is' \

@@ -15,7 +15,7 @@ export HWLOC_HIDE_ERRORS=2 # without /sys it explains itself to stderr
 # mpirun that ends removes what they share while another begins.
 export OMPI_MCA_btl_vader_backing_directory="$PWD" OMPI_MCA_orte_tmpdir_base="$PWD/.."
 # MPI keeps some of its memory.
-[ "${GNN_SAN:-}" != address ] || export ASAN_OPTIONS=detect_leaks=0
+[ "${GNN_SAN:-}" != address ] || export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 # Two processors for everybody: no more threads than that.
 export OMP_NUM_THREADS=1
 ranks() {

@@ -50,18 +50,16 @@ insist() { # SIGNAL NUMBER-OF-ANOTHER
     kill -s "$1" $_pid
     wait $_pid
 }
-if [ -z "${GNN_SAN-}" ]; then
-    for two in 'USR1 10' 'USR1 15' 'TERM 10'; do
-        status 75 "gnn-train ends with status 75 on SIG${two% *} and signal ${two#* } while it writes the checkpoint" insist $two
-        check "gnn-train leaves its checkpoint on SIG${two% *} and signal ${two#* }" test -s C/checkpoint.safetensors -a ! -e M
-    done
-    status 143 'gnn-train ends at once on a second SIGTERM' insist TERM 15
-    check 'gnn-train leaves no file on a second SIGTERM' sh -c 'test ! -e M && ! ls C/*safetensors* 2>/dev/null'
-    check 'gnn-train ends well on SIGUSR1 while it writes the model, when nothing is left to stop' \
-        env LD_PRELOAD="$GNN_B/shim.so" FAULT_OP=fsync FAULT_N=1 FAULT_SIGNAL=10 \
-        gnn-train -q --store S -f 3,3 --hidden 8 --epochs 1 --eval none --checkpoint C -o M
-    check 'gnn-train leaves the model on SIGUSR1 while it writes it' test -s M
-fi
+for two in 'USR1 10' 'USR1 15' 'TERM 10'; do
+    status 75 "gnn-train ends with status 75 on SIG${two% *} and signal ${two#* } while it writes the checkpoint" insist $two
+    check "gnn-train leaves its checkpoint on SIG${two% *} and signal ${two#* }" test -s C/checkpoint.safetensors -a ! -e M
+done
+status 143 'gnn-train ends at once on a second SIGTERM' insist TERM 15
+check 'gnn-train leaves no file on a second SIGTERM' sh -c 'test ! -e M && ! ls C/*safetensors* 2>/dev/null'
+check 'gnn-train ends well on SIGUSR1 while it writes the model, when nothing is left to stop' \
+    env LD_PRELOAD="$GNN_B/shim.so" FAULT_OP=fsync FAULT_N=1 FAULT_SIGNAL=10 \
+    gnn-train -q --store S -f 3,3 --hidden 8 --epochs 1 --eval none --checkpoint C -o M
+check 'gnn-train leaves the model on SIGUSR1 while it writes it' test -s M
 
 # Whoever should read its messages has ceased to, as mpirun does before it kills its ranks: there is time to save all the same.
 # Who waits for the reader all the same dies when that ends.

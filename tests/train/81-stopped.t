@@ -93,23 +93,21 @@ for after in 0 0 0 0.01 0.2; do
 done
 
 # A second signal, and one that has to wait.
-if [ -n "${GNN_SAN-}" ]; then skip 'gnn-train says that it is stopping' 'the shim does not fit sanitizers'; else
-    slow() { env LD_PRELOAD="$GNN_B/shim.so" FAULT_OP=fsync FAULT_N=1 FAULT_SLOW="$1" $train $store --epochs 10000000 -o m --metrics mm 2>said & }
-    twice() {
-        rm -f mm
-        slow 30
-        _pid=$!
-        until grep -qs $fifth mm || ! kill -0 $_pid 2>/dev/null; do sleep 0.02; done
-        kill -TERM $_pid
-        until grep -q 'a second signal' said || ! kill -0 $_pid 2>/dev/null; do sleep 0.02; done
-        [ -z "${1-}" ] || kill -TERM $_pid
-        wait $_pid
-    }
-    echo old >m
-    status 143 'gnn-train ends at once on a second SIGTERM' twice again
-    check 'gnn-train says after a second that it is stopping' grep -q '^gnn-train: stopping' said
-    check 'gnn-train leaves the file of before on a second SIGTERM' grep -qx old m
-fi
+slow() { env LD_PRELOAD="$GNN_B/shim.so" FAULT_OP=fsync FAULT_N=1 FAULT_SLOW="$1" $train $store --epochs 10000000 -o m --metrics mm 2>said & }
+twice() {
+    rm -f mm
+    slow 30
+    _pid=$!
+    until grep -qs $fifth mm || ! kill -0 $_pid 2>/dev/null; do sleep 0.02; done
+    kill -TERM $_pid
+    until grep -q 'a second signal' said || ! kill -0 $_pid 2>/dev/null; do sleep 0.02; done
+    [ -z "${1-}" ] || kill -TERM $_pid
+    wait $_pid
+}
+echo old >m
+status 143 'gnn-train ends at once on a second SIGTERM' twice again
+check 'gnn-train says after a second that it is stopping' grep -q '^gnn-train: stopping' said
+check 'gnn-train leaves the file of before on a second SIGTERM' grep -qx old m
 
 # Checkpoints.
 rm -rf C m
