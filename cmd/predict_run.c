@@ -171,7 +171,7 @@ void predict_tell(const char *unit, uint64_t n, const struct gnn_pass *p, double
                   uint64_t spilled)
 {
     if (spilled)
-        cli_note("%.1f MB were in temporary files in %s (--memory)", 1e-6 * (double)spilled,
+        cli_note("%.4g MB were written to temporary files in %s (--memory)", 1e-6 * (double)spilled,
                  predict_tmpdir());
     cli_info("%llu %s%s, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)n, unit,
              gnn_plural(n), s, 1e-6 * (double)p->edges / s, 1e-9 * (double)p->flops / s);

@@ -49,9 +49,9 @@ LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/full/% tests/rul
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
             $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))
 IN_TREE   = GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B)
-# The shim is loaded before the sanitizer, which would refuse that.
+# verify_asan_link_order=0: ASan would refuse to start, as the shim is loaded before it.
 RUN_TESTS = GNN_PATIENCE=$${GNN_PATIENCE:-$(if $(SAN),1800,600)} $(IN_TREE) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) \
-            $(if $(GNN_SAN),ASAN_OPTIONS=verify_asan_link_order=0$${ASAN_OPTIONS:+:$$ASAN_OPTIONS}) sh tests/run.sh
+            $(if $(SAN),ASAN_OPTIONS=verify_asan_link_order=0$${ASAN_OPTIONS:+:$$ASAN_OPTIONS}) sh tests/run.sh
 WATCHING  = $(filter tests/device/67-%,$(wildcard $(or $(TESTS),$(ALL_TESTS))))
 check: all unit replay $(B)/shim.so $(B)/fault-mpi.so $(if $(WATCHING),$(WATCHED)) ## run the tests (TESTS=... narrows them)
 	$(Q)$(RUN_TESTS) $(or $(TESTS),$(ALL_TESTS))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/import/nodeids.h"
 
 int gnn_dataset_note(struct gnn_dataset *d, struct gnn_err *e, const char *fmt, ...)
 {
@@ -22,6 +23,24 @@ int gnn_dataset_note(struct gnn_dataset *d, struct gnn_err *e, const char *fmt, 
         rc = GNN_E_NOMEM;
     d->nnotes += !rc;
     return rc;
+}
+
+const char *gnn_dataset_file(const struct gnn_dataset *d)
+{
+    return d->from ? d->from : d->name;
+}
+
+const char *gnn_dataset_place(const struct gnn_dataset *d, uint32_t ntype, uint64_t node,
+                              char text[GNN_PLACE_TEXT])
+{
+    static const struct gnn_nodeids count;
+    char id[GNN_ID_TEXT];
+    if (d->in_order)
+        snprintf(text, GNN_PLACE_TEXT, "row %llu", (unsigned long long)node + 1);
+    else
+        snprintf(text, GNN_PLACE_TEXT, "%.80s '%s'", d->schema.ntype[ntype].name,
+                 gnn_nodeids_text(d->ids ? &d->ids[ntype] : &count, node, id));
+    return text;
 }
 
 void gnn_dataset_free(struct gnn_dataset *d)

@@ -38,7 +38,8 @@ struct gnn_dataset {
     const char *format;            /* such as "ogb", "rmat" */
     const char *name;              /* of the input, for messages */
     /* While ops.rows calls fn: the file or member that its rows come from, or NULL, and whether
-     * they are in it one by one, in the order of nodes. */
+     * they are in it one by one, in the order of nodes. NULL and false of other data sets than
+     * those of files. */
     const char *from;
     bool in_order;
     bool mirror; /* each edge stands for both directions */
@@ -55,6 +56,12 @@ struct gnn_dataset {
  * not added again. The data set may be read several times, with the same notes each time. */
 int gnn_dataset_note(struct gnn_dataset *d, struct gnn_err *e, const char *fmt, ...)
     GNN_PRINTF(3, 4);
+/* While ops.rows calls fn, for messages: the file that its rows come from, and where in it the row
+ * of a node is: "row 3" or, of rows that are found by id, "node '7'". */
+enum { GNN_PLACE_TEXT = 160 };
+const char *gnn_dataset_file(const struct gnn_dataset *d);
+const char *gnn_dataset_place(const struct gnn_dataset *d, uint32_t ntype, uint64_t node,
+                              char text[GNN_PLACE_TEXT]);
 /* Takes NULL. */
 void gnn_dataset_free(struct gnn_dataset *d);
 

@@ -257,7 +257,12 @@ static int sum_ranks(struct gnn_predict_batches *q, struct gnn_err *e)
     int rc = 0;
     for (uint32_t i = 0; !rc && q->o.scores && i < q->meta->sampling.nsplits; i++)
         rc = gnn_score_sum(&q->score[i], q->o.comm, e);
-    return rc ? rc : gnn_comm_all_reduce(q->o.comm, &q->seeds, 1, GNN_REDUCE_U64, e);
+    uint64_t sum[2] = {q->seeds, q->spilled};
+    if (rc || gnn_comm_all_reduce(q->o.comm, sum, 2, GNN_REDUCE_U64, e))
+        return e->code;
+    q->seeds = sum[0];
+    q->spilled = sum[1];
+    return 0;
 }
 
 static int start_run(struct gnn_predict_batches *q, struct gnn_err *e)

@@ -52,7 +52,7 @@ struct gnn_predict_batches {
     unsigned turn;                                    /* half of the next batch */
     struct gnn_buf cells, nodes, times, split;        /* of all: see struct gnn_output */
     struct gnn_spill *spill; /* has the cells, if they are too many; cells is space then */
-    uint64_t spilled;        /* bytes of it */
+    uint64_t spilled;        /* bytes of it; of all ranks when it is done */
 };
 
 /* Passes all batches of src through the model. GNN_E_RUN naming the node unless all outputs are

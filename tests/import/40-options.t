@@ -303,7 +303,7 @@ says 'an infinite entry of a matrix' 'odd.mtx: line 4: weight is infinite' odd.m
 printf '1,2\n3,nan\n' >odd.txt
 says 'a feature that is nan' 'odd.txt: row 2, column 2: x is missing or nan' --features odd.txt odd.csv
 printf '1,2\n3,70000\n' >odd.txt
-says 'a feature that is too large for f16' 'odd.txt: features, row 2, column 2: 70000 is too large for f16' --features odd.txt --dtype f16 odd.csv
+says 'a feature that is too large for f16' 'odd.txt: row 2, column 2: 70000 is too large for f16' --features odd.txt --dtype f16 odd.csv
 check 'gnn-import --dtype bf16 accepts a feature that is too large for f16' imp --features odd.txt --dtype bf16 odd.csv -o O3
 
 awk 'BEGIN { print "100000 1\n2\n1"; for (i = 0; i < 99998; i++) print "" }' >blank.graph

@@ -161,7 +161,7 @@ echo '0 0.5 1' | npy large/time.npy '<f8' '3,'
 turns_down 'edge 1: time 9007199254740993 cannot be compared' 'to compare a time beyond 2^53 with real ones' large
 echo '1 2 3 4' | npy large/edge_time.npy '<f8' '4,'
 echo '0 9007199254740993 1' | npy large/time.npy '<i8' '3,'
-turns_down 'node 1: time 9007199254740993 cannot be compared' 'to compare a time of a node beyond 2^53 with real ones' large
+turns_down 'time.npy: row 2: time 9007199254740993 cannot be compared' 'to compare a time of a node beyond 2^53 with real ones' large
 
 # What is no time.
 sed '5s/,[-0-9]*$/,nan/' t.csv >nan.csv
@@ -292,7 +292,7 @@ mixed 'whole times only' '5 6 7' '1 2 3' 'time i64.*time i64; in-edges ordered b
 check 'gnn-import says nothing of times of one kind' sh -c '! grep -q "some times" said'
 mixed 'real times that are whole' '5.0 6.0 7.0' '1.0 2.0 3.0' 'time f64.*time f64; in-edges ordered by time' '0 2 7 1 0 5 2 1 6'
 printf 'id,time\n0,9007199254740993\n1,2\n2,3\n' >nodes.csv
-turns_down 'time 9007199254740993 cannot be compared' 'a whole time that f64 would round' --nodes nodes.csv mixed.csv
+turns_down "nodes.csv: node '0': time 9007199254740993 cannot be compared" 'a whole time that f64 would round' --nodes nodes.csv mixed.csv
 
 # What a user is told of it.
 printf '0 1 5\n2 1 3\n' >few.txt

@@ -121,6 +121,22 @@ echo '7 8 9' | npy sparse/time.npy '<i8' '3,'
 refuses 3 'time.npy: 3 rows, but there are as many nodes as edges' 'a name that says nothing beside a matrix' imp -o T sparse
 is nodes time 'times of the rows of a matrix' --map node_time=time sparse
 
+# Of one that is not square, attr_* are features of its rows; its columns may have their own.
+rm -rf oblong
+mkdir oblong
+echo '0 1 2 3' | npy oblong/adj_indptr.npy '<i8' '4,'
+echo '1 2 3' | npy oblong/adj_indices.npy '<i8' '3,'
+echo '3 4' | npy oblong/adj_shape.npy '<i8' '2,'
+echo '1 70000 2' | npy oblong/attr_data.npy '<f4' '3,'
+echo '0 1 1' | npy oblong/attr_indices.npy '<i8' '3,'
+echo '0 1 2 3' | npy oblong/attr_indptr.npy '<i8' '4,'
+echo '3 2' | npy oblong/attr_shape.npy '<i8' '2,'
+printf '%s\n' 1,2,3 4,5,6 7,8,9 10,11,12 >columns
+check 'gnn-import reads features of rows and of columns' imp -q -o S --features column=columns oblong
+[ "$(dump node/row x | tr '\n' ';')" = '1 0;0 70000;0 2;' ] && [ "$(dump node/column x | tr '\n' ';')" = '1 2 3;4 5 6;7 8 9;10 11 12;' ] &&
+    _ok 'each has its own' || _not_ok "each has its own: $(dump node/row x | tr '\n' ';') $(dump node/column x | tr '\n' ';')"
+refuses 3 'oblong: row 2, column 2: 70000 is too large for f16' 'a feature of a matrix that f16 does not hold' imp -o T --dtype f16 oblong
+
 # ---- masks ----
 mask() { # DTYPE VALUE...
     type=$1

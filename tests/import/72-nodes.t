@@ -64,7 +64,7 @@ check 'and its node has no edges' sh -c 'gnn-inspect U | grep -q "node  *4:"'
 printf 'id,x\n9,1\n5,NA\n20,3\n' >na.csv
 says 'a feature that is NA' 3 "na.csv: line 3: 'x' is missing or nan" --nodes na.csv e.csv
 printf 'id,x,y\n9,1,2\n5,3,70000\n20,1,1\n' >wide.csv
-says 'a feature of a table that is too large for f16' 3 'wide.csv: features of node, node 0, column 2: 70000 is too large for f16' \
+says 'a feature of a table that is too large for f16' 3 "wide.csv: node '5', feature 2: 70000 is too large for f16" \
     --features wide.csv:id --dtype f16 e.csv
 
 # Two node types in one table.

@@ -77,6 +77,9 @@ refuses 2 'no set train of nodes node' 'a split without a training set' \
 refuses 2 'has no features x' 'a graph without features' gnn-import --standardize -o no e.txt
 refuses 2 'exclude each other' 'both' gnn-import --standardize --standardize-from std --features x.csv -o no e.txt
 refuses 3 'raw: features of node type node are not standardized' 'a store that is not' std no --standardize-from raw
+awk -F, -v OFS=, 'NR == 3 { $2 = "1e30" } { print }' x.csv >far.csv
+refuses 3 'far.csv: row 3, column 2: [0-9.]*e+[0-9]*, standardized, is too large for f16' 'a value that is too large by these constants' \
+    gnn-import --standardize-from std --features far.csv --dtype f16 -o no e.txt
 cut -d, -f1,2 x.csv >narrow.csv
 refuses 3 'std: node type node has 3 features; the input has 2' 'a store of other columns' \
     gnn-import --standardize-from std --features narrow.csv -o no e.txt

@@ -27,7 +27,7 @@ check "gnn-predict writes the nodes of three parts in their original order" cmp 
 check "gnn-predict --no-original-order reads a store of three parts" gnn-predict k3 m.st -o s3.npy --no-original-order
 check "gnn-predict --no-original-order writes the nodes in another order than the original one" sh -c "! cmp -s s3.npy c.npy"
 gnn-predict s m.st --output-kind probs --memory 20k -o p2.npy 2>said
-check "gnn-predict --memory says how much was in files" grep -q "^gnn-predict: [0-9.]* MB were in temporary files in " said
+check "gnn-predict --memory says how much was in files" grep -q "^gnn-predict: [0-9.]*[1-9][0-9.]* MB were written to temporary files in " said
 check "gnn-predict --memory 20k writes the same bytes from tables in files" cmp p.npy p2.npy
 gnn-predict s m.st --output-kind probs -j 1 -o p1.npy
 check "gnn-predict writes the same array to a pipe as to a file" sh -c "gnn-predict s m.st | cmp - c.npy"

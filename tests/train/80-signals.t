@@ -28,7 +28,7 @@ early() { # SIGNAL CALL OPTION...
         gnn-train -q --store S -f 3,3 --hidden 8 --epochs 0:100000 --eval none "$@" -o M
 }
 if [ -n "${GNN_SAN-}" ]; then
-    skip 'gnn-train ends with status 75 on a signal before it has begun' 'the shim does not fit sanitizers'
+    skip 'gnn-train ends with status 75 on a signal before it has begun' 'the sanitizer allocates memory'
 else
     FAULT_COUNT=$PWD/calls early 0 0 --checkpoint C --epochs 1
     for call in 1 2 $(awk '{ for (i = 1; i <= 8; i++) print int($1 * i / 9) }' calls); do

@@ -57,7 +57,25 @@ enum gnn_dtype gnn_build_field(const struct build *b, const struct gnn_field *f)
     return b->real && !strcmp(f->name, times) && kinds_of(f, 1) == 1 ? GNN_F64 : f->dtype;
 }
 
+/* Whether a double holds this number exactly. */
+static bool is_exact(int64_t v)
+{
+    const double d = (double)v;
+    return d < 9223372036854775808.0 && (int64_t)d == v;
+}
+
+static int fail_inexact(const char *file, const char *place, int64_t v, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: %s: time %lld cannot be compared with times of real numbers: more than "
+                    "2^53",
+                    file, place, (long long)v);
+}
+
 struct taken {
+    const struct gnn_dataset *d;
+    uint32_t ntype;
+    bool widened; /* whole numbers, which will be real ones */
     char *time;
     uint64_t n, count;
 };
@@ -65,8 +83,14 @@ struct taken {
 static int take_times(void *arg, const void *rows, uint64_t n, struct gnn_err *e)
 {
     struct taken *t = arg;
+    const int64_t *v = rows;
+    char place[GNN_PLACE_TEXT];
     if (n > t->count - t->n)
-        return gnn_fail(e, GNN_E_INPUT, "more times than nodes");
+        return gnn_fail(e, GNN_E_INPUT, "%s: more times than nodes", gnn_dataset_file(t->d));
+    for (uint64_t i = 0; t->widened && i < n; i++)
+        if (!is_exact(v[i]))
+            return fail_inexact(gnn_dataset_file(t->d),
+                                gnn_dataset_place(t->d, t->ntype, t->n + i, place), v[i], e);
     memcpy(t->time + t->n * 8, rows, n * 8);
     t->n += n;
     return GNN_OK;
@@ -80,7 +104,10 @@ static int load_times(struct build *b, uint32_t ntype, uint32_t field, struct gn
         return e->code;
     if (b->time[ntype])
         return GNN_OK;
-    struct taken t = {.count = s->ntype[ntype].count};
+    struct taken t = {.d = b->d,
+                      .ntype = ntype,
+                      .widened = b->real && s->ntype[ntype].field[field].dtype == GNN_I64,
+                      .count = s->ntype[ntype].count};
     if (!(t.time = b->time[ntype] = gnn_alloc(t.count, 8, "times of nodes", e)))
         return e->code;
     int rc = b->d->ops->rows(b->d, ntype, field, take_times, &t, e);
@@ -92,29 +119,19 @@ static int load_times(struct build *b, uint32_t ntype, uint32_t field, struct gn
 
 /* ---- are sources ever later than their edges? ---- */
 
-/* Whether a double holds this number exactly. */
-static bool is_exact(int64_t v)
-{
-    const double d = (double)v;
-    return d < 9223372036854775808.0 && (int64_t)d == v;
-}
-
-static int fail_inexact(const struct build *b, const char *what, uint64_t i, int64_t v,
-                        struct gnn_err *e)
-{
-    return gnn_fail(
-        e, GNN_E_INPUT,
-        "%s: %s %llu: time %lld cannot be compared with times of real numbers: more than "
-        "2^53",
-        b->d->name, what, (unsigned long long)i, (long long)v);
-}
-
 struct look {
     const struct build *b;
     const struct plan *p;
     uint64_t done;
     bool raised;
 };
+
+static int fail_edge(const struct look *l, uint64_t edge, int64_t v, struct gnn_err *e)
+{
+    char place[32];
+    snprintf(place, sizeof place, "edge %llu", (unsigned long long)edge);
+    return fail_inexact(l->b->d->name, place, v, e);
+}
 
 static int look_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
 {
@@ -128,7 +145,7 @@ static int look_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err 
         l->b->o->progress("comparing times", l->done, l->p->read);
     for (uint64_t i = 0; !rc && i < c->n; i++) {
         if (inexact && !is_exact(((const int64_t *)own)[i]))
-            rc = fail_inexact(l->b, "edge", l->done + i + 1, ((const int64_t *)own)[i], e);
+            rc = fail_edge(l, l->done + i + 1, ((const int64_t *)own)[i], e);
         if (c->src[i] == c->dst[i] && mode & GNN_CSC_DROP_LOOPS)
             continue;
         l->raised = l->raised || (mode & GNN_CSC_FWD && gnn_order_raises(o, own, i, c->src[i])) ||
@@ -154,13 +171,7 @@ static bool raises_loops(const struct plan *p)
 static int compare_times(struct build *b, uint32_t t, struct gnn_err *e)
 {
     struct plan *p = &b->plan[t];
-    const uint32_t src = b->meta.schema.etype[t].src;
-    const int64_t *time = p->order.src;
     struct look l = {.b = b, .p = p};
-    const bool inexact = p->order.src && p->order.src_dtype < p->order.dtype;
-    for (uint64_t v = 0; inexact && v < b->d->schema.ntype[src].count; v++)
-        if (!is_exact(time[v]))
-            return fail_inexact(b, "node", v, time[v], e);
     int rc = b->d->ops->edges(b->d, p->in, true, look_chunk, &l, e);
     p->order.raised = l.raised || raises_loops(p) || p->order.own_dtype != p->order.dtype;
     return rc;

@@ -14,8 +14,7 @@ struct rows_arg {
     const struct gnn_import_opts *o;
     struct gnn_store_writer *w;
     const struct gnn_dataset *d;
-    const char *type; /* of nodes */
-    uint32_t id;
+    uint32_t ntype, id;
     uint64_t values, rows, limit; /* a row's values; rows so far and expected */
     uint64_t row_bytes;           /* of a row in the store */
     enum gnn_dtype in, out;
@@ -32,17 +31,15 @@ static void note_largest(struct rows_arg *a, const float *v, uint64_t n)
             a->largest[c] = fabsf(v[c]) > a->largest[c] ? fabsf(v[c]) : a->largest[c];
 }
 
-/* Element i of the rows that come next, which cannot be stored as users ask. */
+/* An error that names element i of the rows that come next, which the store's type cannot hold. */
 static int refuse_element(const struct rows_arg *a, uint64_t i, double value, const char *why,
                           const char *to, struct gnn_err *e)
 {
-    const char *from = a->d->from ? a->d->from : a->d->name;
-    const unsigned long long row = a->rows + i / a->values, column = i % a->values + 1;
-    return a->d->in_order
-               ? gnn_fail(e, GNN_E_INPUT, "%s: features, row %llu, column %llu: %g %s%s", from,
-                          row + 1, column, value, why, to)
-               : gnn_fail(e, GNN_E_INPUT, "%s: features of %s, node %llu, column %llu: %g %s%s",
-                          from, a->type, row, column, value, why, to);
+    char place[GNN_PLACE_TEXT];
+    return gnn_fail(e, GNN_E_INPUT, "%s: %s, %s %llu: %g%s %s%s", gnn_dataset_file(a->d),
+                    gnn_dataset_place(a->d, a->ntype, a->rows + i / a->values, place),
+                    a->d->in_order ? "column" : "feature", (unsigned long long)(i % a->values + 1),
+                    value, a->standard && *to ? ", standardized," : "", why, to);
 }
 
 /* Standardizes n rows, which must stay finite. */
@@ -85,14 +82,16 @@ static int widen_times(struct rows_arg *a, const int64_t *v, uint64_t n, struct 
     int rc = gnn_buf_reserve(&a->buf, n, sizeof(double), "converted times", e);
     if (rc)
         return rc;
+    char place[GNN_PLACE_TEXT];
     double *to = a->buf.data;
     for (uint64_t i = 0; i < n; i++) {
         to[i] = (double)v[i];
         if (to[i] >= 9223372036854775808.0 || (int64_t)to[i] != v[i])
             return gnn_fail(e, GNN_E_INPUT,
-                            "%s: node %llu: time %lld cannot be compared with times of real "
-                            "numbers: more than 2^53",
-                            a->d->name, (unsigned long long)(a->rows + i), (long long)v[i]);
+                            "%s: %s: time %lld cannot be compared with times of real numbers: "
+                            "more than 2^53",
+                            gnn_dataset_file(a->d),
+                            gnn_dataset_place(a->d, a->ntype, a->rows + i, place), (long long)v[i]);
     }
     return GNN_OK;
 }
@@ -124,7 +123,7 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
 {
     struct rows_arg *a = arg;
     if (n > a->limit - a->rows)
-        return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", a->d->name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", gnn_dataset_file(a->d));
     if (a->largest)
         note_largest(a, rows, n);
     if (a->standard) {
@@ -167,7 +166,7 @@ int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint3
     struct rows_arg a = {.o = o,
                          .w = w,
                          .d = d,
-                         .type = nt->name,
+                         .ntype = ntype,
                          .id = id,
                          .limit = nt->count,
                          .values = gnn_field_columns(f),

@@ -109,8 +109,8 @@ static int check_columns(const struct look *l, const double *v, uint64_t width, 
     if (l->wide == UINT64_MAX)
         return GNN_OK;
     return gnn_fail(e, GNN_E_INPUT,
-                    "%s: %s, column %llu: label %.17g is outside 0 to 1 (nan for none)%s", where,
-                    row_text(l->line, l->wide / width, row),
+                    "%s: %s, %s %llu: label %.17g is outside 0 to 1 (nan for none)%s", where,
+                    row_text(l->line, l->wide / width, row), l->line ? "label column" : "column",
                     (unsigned long long)(l->wide % width + 1), v[l->wide],
                     v[l->wide] == -1 ? "; -1 stands for none only in a single column of classes"
                                      : "; numbers to predict require --task regression");

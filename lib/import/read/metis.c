@@ -197,7 +197,8 @@ static int add_fields(struct metis *m, const struct pass *ps, struct gnn_err *e)
             memcpy(v + i * width, (const int64_t *)ps->prefix.data + i * all + from,
                    width * sizeof *v);
         from += width;
-        int rc = gnn_src_mem(&m->s, 0, k ? "weight" : "size", GNN_I64, width > 1 ? width : 0, v, e);
+        int rc = gnn_src_mem(&m->s, 0, k ? "weight" : "size", GNN_I64, width > 1 ? width : 0, v,
+                             gnn_input_name(m->s.in[0]), e);
         if (rc)
             return rc;
     }

@@ -562,7 +562,7 @@ static int add_classes(struct load *l, struct gnn_err *e)
     int32_t *y = l->class_of;
     l->class_of = NULL;
     l->s->d.schema.label_ntype = l->ntype;
-    return gnn_src_mem(l->s, l->ntype, "y", GNN_I32, 0, y, e);
+    return gnn_src_mem(l->s, l->ntype, "y", GNN_I32, 0, y, l->j->path, e);
 }
 
 /* Takes all that was filled to the data set. */
@@ -571,10 +571,8 @@ static int add_fields(struct load *l, struct gnn_err *e)
     struct gnn_err why = {0};
     int rc = GNN_OK;
     if (l->x) {
-        rc = gnn_src_mem(l->s, l->ntype, "x", GNN_F32, l->nx, l->x, e);
+        rc = gnn_src_mem(l->s, l->ntype, "x", GNN_F32, l->nx, l->x, l->j->path, e);
         l->x = NULL;
-        if (!rc && !(l->s->field[l->s->nfields - 1].from = gnn_strdup(l->j->path, e)))
-            return GNN_E_NOMEM;
     }
     if (!rc && l->class_of)
         rc = add_classes(l, e);
@@ -584,7 +582,7 @@ static int add_fields(struct load *l, struct gnn_err *e)
         rc = gnn_labels_take(&l->s->d, l->s->o->task, l->ntype, l->y, l->count, &width, &dtype,
                              l->j->path, l->line, e);
         if (!rc) {
-            rc = gnn_src_mem(l->s, l->ntype, "y", dtype, width, l->y, e);
+            rc = gnn_src_mem(l->s, l->ntype, "y", dtype, width, l->y, l->j->path, e);
             l->y = NULL;
         }
     }
@@ -592,7 +590,7 @@ static int add_fields(struct load *l, struct gnn_err *e)
         struct column *c = &l->col[i];
         if (!c->mem)
             continue;
-        rc = gnn_src_mem(l->s, l->ntype, c->name, c->dtype, 0, c->mem, &why);
+        rc = gnn_src_mem(l->s, l->ntype, c->name, c->dtype, 0, c->mem, l->j->path, &why);
         c->mem = NULL;
         if (rc)
             return gnn_src_fail_name(&why, l->j->path, l->j->name[i], e);

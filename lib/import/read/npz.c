@@ -455,6 +455,8 @@ static int sparse_rows(struct npz *z, gnn_rows_fn *fn, void *arg, struct gnn_err
     struct dense_rows r = {.width = z->x.minor, .fn = fn, .arg = arg};
     r.row = gnn_alloc_zero(r.width, sizeof *r.row, "a row of features", e);
     int rc = r.row ? gnn_sparse_open(&r.p, &z->x, e) : GNN_E_NOMEM;
+    z->s.d.from = gnn_input_name(z->x.in);
+    z->s.d.in_order = true;
     for (uint64_t n = 1; !rc && n;) {
         rc = gnn_sparse_read(&r.p, &n, e);
         for (uint64_t i = 0; !rc && i < n; i++) {
@@ -470,6 +472,8 @@ static int sparse_rows(struct npz *z, gnn_rows_fn *fn, void *arg, struct gnn_err
         rc = give_rows(&r, z->x.major, e);
     if (!rc && z->x.data >= 0)
         rc = gnn_lost_tell(&z->s.d, gnn_array_name(&r.p.val), "x", gnn_array_lost(&r.p.val), e);
+    z->s.d.from = NULL;
+    z->s.d.in_order = false;
     gnn_sparse_close(&r.p);
     gnn_free(r.row);
     return rc;
@@ -479,7 +483,7 @@ static int npz_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_r
                     void *arg, struct gnn_err *e)
 {
     struct npz *z = (struct npz *)d;
-    return z->x.minor && !strcmp(d->schema.ntype[ntype].field[field].name, "x")
+    return z->x.minor && !ntype && !strcmp(d->schema.ntype[ntype].field[field].name, "x")
                ? sparse_rows(z, fn, arg, e)
                : gnn_src_rows(d, ntype, field, fn, arg, e);
 }

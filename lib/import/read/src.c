@@ -76,17 +76,14 @@ int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dty
                     isnan(v) ? "missing or nan" : "infinite or too large");
 }
 
-int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn, void *arg,
-                 struct gnn_err *e)
+/* Calls fn on the rows of a member, d->from. */
+static int stream_rows(struct gnn_dataset *d, uint32_t ntype, const struct gnn_src_field *f,
+                       gnn_rows_fn *fn, void *arg, struct gnn_err *e)
 {
-    struct gnn_src_field *f = find_field((struct gnn_src *)d, ntype, field);
-    const struct gnn_field *def = &d->schema.ntype[ntype].field[field];
-    d->from = f->from;
-    d->in_order = !f->mem;
-    if (f->mem)
-        return fn(arg, f->mem, d->schema.ntype[ntype].count, e);
+    const struct gnn_field *def = &d->schema.ntype[ntype].field[f->field];
+    const uint64_t n = d->schema.ntype[ntype].count, width = def->width ? def->width : 1;
     struct gnn_array a;
-    uint64_t got = 1, width = def->width ? def->width : 1;
+    uint64_t got = 1;
     int rc = gnn_array_open(&a, f->in, f->member, e);
     uint64_t max = ROWS_BYTES / (width * sizeof(float)) + 1;
     float *buf = rc ? NULL : gnn_alloc(max * width, sizeof *buf, "feature rows", e);
@@ -95,37 +92,56 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
     struct gnn_id_column first = {
         .zero = true, .one = true, .key = d->ids ? d->ids[ntype].key : NULL};
     if (!rc && a.width != width)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: changed while it was read", gnn_array_name(&a));
-    d->from = rc ? NULL : gnn_array_name(&a);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: changed while it was read", d->from);
     while (!rc && got) {
         rc = gnn_array_read(&a, GNN_F32, buf, max, &got, e);
-        if (!rc && got && a.at > d->schema.ntype[ntype].count)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: more rows than the %llu node%s", gnn_array_name(&a),
-                          (unsigned long long)d->schema.ntype[ntype].count,
-                          gnn_plural(d->schema.ntype[ntype].count));
+        if (!rc && got && a.at > n)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: more rows than the %llu node%s", d->from,
+                          (unsigned long long)n, gnn_plural(n));
         if (!rc && gnn_src_finite(def->name))
-            rc = gnn_src_check_finite(gnn_array_name(&a), def->name, GNN_F32, buf, got, width,
-                                      a.at - got + 1, e);
+            rc = gnn_src_check_finite(d->from, def->name, GNN_F32, buf, got, width, a.at - got + 1,
+                                      e);
         for (uint64_t i = 0; !rc && i < got; i++)
             gnn_id_column_add(&first, (double)buf[i * width]);
         if (!rc && got)
             rc = fn(arg, buf, got, e);
     }
-    if (!rc && a.at != d->schema.ntype[ntype].count)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu row%s for %llu node%s", gnn_array_name(&a),
-                      (unsigned long long)a.at, gnn_plural(a.at),
-                      (unsigned long long)d->schema.ntype[ntype].count,
-                      gnn_plural(d->schema.ntype[ntype].count));
+    if (!rc && a.at != n)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu row%s for %llu node%s", d->from,
+                      (unsigned long long)a.at, gnn_plural(a.at), (unsigned long long)n,
+                      gnn_plural(n));
     if (!rc)
-        rc = gnn_lost_tell(d, gnn_array_name(&a), def->name, gnn_array_lost(&a), e);
+        rc = gnn_lost_tell(d, d->from, def->name, gnn_array_lost(&a), e);
     if (!rc && gnn_id_column_is(&first))
         rc = gnn_dataset_note(d, e,
                               "warning: %s: column 1 of the features %s is the ids of the nodes: "
                               "if it is no feature, leave it out",
-                              gnn_array_name(&a), def->name);
-    d->from = NULL;
+                              d->from, def->name);
     gnn_free(buf);
     gnn_array_close(&a);
+    return rc;
+}
+
+static char *member_name(const struct gnn_input *in, uint32_t member, struct gnn_err *e)
+{
+    return gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in),
+                    gnn_input_member(in, member));
+}
+
+int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn, void *arg,
+                 struct gnn_err *e)
+{
+    const struct gnn_src_field *f = find_field((struct gnn_src *)d, ntype, field);
+    char *member = f->mem ? NULL : member_name(f->in, f->member, e);
+    if (!f->mem && !member)
+        return e->code;
+    d->from = f->mem ? f->from : member;
+    d->in_order = f->in_order;
+    const int rc = f->mem ? fn(arg, f->mem, d->schema.ntype[ntype].count, e)
+                          : stream_rows(d, ntype, f, fn, arg, e);
+    d->from = NULL;
+    d->in_order = false;
+    gnn_free(member);
     return rc;
 }
 
@@ -274,6 +290,7 @@ int gnn_src_stream(struct gnn_src *s, uint32_t ntype, const char *name, struct g
         rc = add_field(s, ntype, name, GNN_F32, a.width, &f, e);
     if (!rc) {
         f->in = in;
+        f->in_order = true;
         f->member = member;
     }
     gnn_array_close(&a);
@@ -281,21 +298,19 @@ int gnn_src_stream(struct gnn_src *s, uint32_t ntype, const char *name, struct g
 }
 
 int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
-                uint64_t width, void *mem, struct gnn_err *e)
+                uint64_t width, void *mem, const char *from, struct gnn_err *e)
 {
     struct gnn_src_field *f;
-    int rc = add_field(s, ntype, name, dtype, width, &f, e);
-    if (rc)
+    char *copy = gnn_strdup(from, e);
+    int rc = copy ? add_field(s, ntype, name, dtype, width, &f, e) : GNN_E_NOMEM;
+    if (rc) {
         gnn_free(mem);
-    else
+        gnn_free(copy);
+    } else {
         f->mem = mem;
+        f->from = copy;
+    }
     return rc;
-}
-
-static char *member_name(const struct gnn_input *in, uint32_t member, struct gnn_err *e)
-{
-    return gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in),
-                    gnn_input_member(in, member));
 }
 
 /* Takes over v, which has the rows of the field as they are stored, or as F64 if it is the labels.
@@ -315,9 +330,10 @@ static int add_array(struct gnn_src *s, uint32_t ntype, const char *name, enum g
         rc = gnn_labels_take(&s->d, s->o->task, ntype, v, rows, &width, &dtype, where, NULL, e);
     else
         width = width > 1 ? width : 0;
-    if (!rc)
-        return gnn_src_mem(s, ntype, name, dtype, width, v, e);
-    gnn_free(v);
+    if (rc)
+        gnn_free(v);
+    else if (!(rc = gnn_src_mem(s, ntype, name, dtype, width, v, where, e)))
+        s->field[s->nfields - 1].in_order = true;
     return rc;
 }
 
@@ -342,7 +358,7 @@ static int take_classes(struct gnn_src *s, uint32_t ntype, struct gnn_input *in,
         rc = gnn_classes_finish(&c, s->o->task, y, rows, where, &s->d.schema, e);
     if (!rc && y) {
         s->d.schema.label_ntype = ntype;
-        rc = gnn_src_mem(s, ntype, "y", GNN_I32, 0, y, e);
+        rc = gnn_src_mem(s, ntype, "y", GNN_I32, 0, y, where, e);
         y = NULL;
     }
     gnn_free(y);

@@ -13,7 +13,8 @@ enum { GNN_SRC_INPUTS = 32 };
 struct gnn_src_field {
     uint32_t ntype, field;
     void *mem;            /* whole field, or NULL: the member's rows */
-    char *from;           /* of mem: the table that it was read from, owned; or NULL */
+    char *from;           /* of mem: the file that it was read from, owned */
+    bool in_order;        /* rows of that file are in the order of nodes */
     struct gnn_input *in; /* owned by the data set */
     uint32_t member;
 };
@@ -72,9 +73,10 @@ int gnn_src_fail_name(const struct gnn_err *why, const char *file, const char *c
 /* Adds a node field whose rows are the member's, in order, as F32. */
 int gnn_src_stream(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
                    uint32_t member, struct gnn_err *e) GNN_MUST_USE;
-/* Adds a node field from memory (from gnn_alloc), which it takes over, on failure too. */
+/* Adds a node field from memory (from gnn_alloc), which it takes over, on failure too. `from`: the
+ * file that it was read from, whose name is copied. */
 int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
-                uint64_t width, void *mem, struct gnn_err *e) GNN_MUST_USE;
+                uint64_t width, void *mem, const char *from, struct gnn_err *e) GNN_MUST_USE;
 /* The type of a member as the named field: its own, with own_types, or what gnn_array_type gives.
  */
 int gnn_src_type(const struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *field,
@@ -86,8 +88,9 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
 /* The name of a field that must consist of finite numbers, which features, times and weights must;
  * of others NULL. */
 const char *gnn_src_finite(const char *field);
-/* Row i of n rows of `width` values, from row number `first` of the file, where a float is missing,
- * nan or infinite: an error that names it. Types other than f32 and f64 pass. */
+/* GNN_E_INPUT if one of n rows of `width` floats, from row number `first` of the file, has a value
+ * that is missing, nan or infinite, which names the row and, of several, the column. Types other
+ * than f32 and f64 pass. */
 int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dtype,
                          const void *rows, uint64_t n, uint64_t width, uint64_t first,
                          struct gnn_err *e) GNN_MUST_USE;
