@@ -109,11 +109,14 @@ more num_edges 1
 refuses 3 'num_edges.npy: 1 edge, but there are 6' 'another number of edges than there are' imp -o T more
 
 # A sparse matrix.
+csr() { # PREFIX COLUMNS SHAPE: of three rows with an entry each
+    echo '0 1 2 3' | npy "$1_indptr.npy" '<i8' '4,'
+    echo "$2" | npy "$1_indices.npy" '<i8' '3,'
+    echo "$3" | npy "$1_shape.npy" '<i8' '2,'
+}
 rm -rf sparse
 mkdir sparse
-echo '0 1 2 3' | npy sparse/adj_indptr.npy '<i8' '4,'
-echo '1 2 0' | npy sparse/adj_indices.npy '<i8' '3,'
-echo '3 3' | npy sparse/adj_shape.npy '<i8' '2,'
+csr sparse/adj '1 2 0' '3 3'
 echo '7 8 9' | npy sparse/edge_id.npy '<i8' '3,'
 refuses 3 'edge_id.npy: the edges of a sparse matrix have no fields' 'a field of the entries of a matrix' imp -o T sparse
 rm sparse/edge_id.npy
@@ -124,13 +127,9 @@ is nodes time 'times of the rows of a matrix' --map node_time=time sparse
 # Of one that is not square, attr_* are features of its rows; its columns may have their own.
 rm -rf oblong
 mkdir oblong
-echo '0 1 2 3' | npy oblong/adj_indptr.npy '<i8' '4,'
-echo '1 2 3' | npy oblong/adj_indices.npy '<i8' '3,'
-echo '3 4' | npy oblong/adj_shape.npy '<i8' '2,'
+csr oblong/adj '1 2 3' '3 4'
+csr oblong/attr '0 1 1' '3 2'
 echo '1 70000 2' | npy oblong/attr_data.npy '<f4' '3,'
-echo '0 1 1' | npy oblong/attr_indices.npy '<i8' '3,'
-echo '0 1 2 3' | npy oblong/attr_indptr.npy '<i8' '4,'
-echo '3 2' | npy oblong/attr_shape.npy '<i8' '2,'
 printf '%s\n' 1,2,3 4,5,6 7,8,9 10,11,12 >columns
 check 'gnn-import reads features of rows and of columns' imp -q -o S --features column=columns oblong
 [ "$(dump node/row x | tr '\n' ';')" = '1 0;0 70000;0 2;' ] && [ "$(dump node/column x | tr '\n' ';')" = '1 2 3;4 5 6;7 8 9;10 11 12;' ] &&

@@ -57,21 +57,6 @@ enum gnn_dtype gnn_build_field(const struct build *b, const struct gnn_field *f)
     return b->real && !strcmp(f->name, times) && kinds_of(f, 1) == 1 ? GNN_F64 : f->dtype;
 }
 
-/* Whether a double holds this number exactly. */
-static bool is_exact(int64_t v)
-{
-    const double d = (double)v;
-    return d < 9223372036854775808.0 && (int64_t)d == v;
-}
-
-static int fail_inexact(const char *file, const char *place, int64_t v, struct gnn_err *e)
-{
-    return gnn_fail(e, GNN_E_INPUT,
-                    "%s: %s: time %lld cannot be compared with times of real numbers: more than "
-                    "2^53",
-                    file, place, (long long)v);
-}
-
 struct taken {
     const struct gnn_dataset *d;
     uint32_t ntype;
@@ -88,9 +73,9 @@ static int take_times(void *arg, const void *rows, uint64_t n, struct gnn_err *e
     if (n > t->count - t->n)
         return gnn_fail(e, GNN_E_INPUT, "%s: more times than nodes", gnn_dataset_file(t->d));
     for (uint64_t i = 0; t->widened && i < n; i++)
-        if (!is_exact(v[i]))
-            return fail_inexact(gnn_dataset_file(t->d),
-                                gnn_dataset_place(t->d, t->ntype, t->n + i, place), v[i], e);
+        if (!gnn_time_exact(v[i]))
+            return gnn_time_fail(gnn_dataset_file(t->d),
+                                 gnn_dataset_place(t->d, t->ntype, t->n + i, place), v[i], e);
     memcpy(t->time + t->n * 8, rows, n * 8);
     t->n += n;
     return GNN_OK;
@@ -130,7 +115,7 @@ static int fail_edge(const struct look *l, uint64_t edge, int64_t v, struct gnn_
 {
     char place[32];
     snprintf(place, sizeof place, "edge %llu", (unsigned long long)edge);
-    return fail_inexact(l->b->d->name, place, v, e);
+    return gnn_time_fail(l->b->d->name, place, v, e);
 }
 
 static int look_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
@@ -144,7 +129,7 @@ static int look_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err 
     if (l->b->o->progress)
         l->b->o->progress("comparing times", l->done, l->p->read);
     for (uint64_t i = 0; !rc && i < c->n; i++) {
-        if (inexact && !is_exact(((const int64_t *)own)[i]))
+        if (inexact && !gnn_time_exact(((const int64_t *)own)[i]))
             rc = fail_edge(l, l->done + i + 1, ((const int64_t *)own)[i], e);
         if (c->src[i] == c->dst[i] && mode & GNN_CSC_DROP_LOOPS)
             continue;

@@ -6,6 +6,7 @@
 
 #include "kernels/half.h"
 #include "lib/import/build/scaling.h"
+#include "lib/import/build/time_order.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 #include "lib/data/int8_rows.h"
@@ -86,12 +87,9 @@ static int widen_times(struct rows_arg *a, const int64_t *v, uint64_t n, struct 
     double *to = a->buf.data;
     for (uint64_t i = 0; i < n; i++) {
         to[i] = (double)v[i];
-        if (to[i] >= 9223372036854775808.0 || (int64_t)to[i] != v[i])
-            return gnn_fail(e, GNN_E_INPUT,
-                            "%s: %s: time %lld cannot be compared with times of real numbers: "
-                            "more than 2^53",
-                            gnn_dataset_file(a->d),
-                            gnn_dataset_place(a->d, a->ntype, a->rows + i, place), (long long)v[i]);
+        if (!gnn_time_exact(v[i]))
+            return gnn_time_fail(gnn_dataset_file(a->d),
+                                 gnn_dataset_place(a->d, a->ntype, a->rows + i, place), v[i], e);
     }
     return GNN_OK;
 }

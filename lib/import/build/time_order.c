@@ -10,6 +10,20 @@
 /* RUN: edges that are sorted by insertion. FEW: edges for which threads are not worth waking. */
 enum { RUN = 16, FEW = 1 << 16 };
 
+bool gnn_time_exact(int64_t v)
+{
+    const double d = (double)v;
+    return d < 9223372036854775808.0 && (int64_t)d == v;
+}
+
+int gnn_time_fail(const char *file, const char *place, int64_t v, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: %s: time %lld cannot be compared with times of real numbers: more than "
+                    "2^53",
+                    file, place, (long long)v);
+}
+
 struct cell {
     uint64_t key, at; /* at: position in the row before sorting */
 };

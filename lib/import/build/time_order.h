@@ -33,6 +33,9 @@ struct gnn_order_rows {
     void *effective; /* (edges) filled with effective times, if `raised` */
 };
 
+/* Whether F64 holds a whole time exactly; and the error, GNN_E_INPUT "FILE: PLACE: ...", if not. */
+bool gnn_time_exact(int64_t v);
+int gnn_time_fail(const char *file, const char *place, int64_t v, struct gnn_err *e);
 /* Whether the source has a later time than the edge itself, row i of `own` (NULL: edges have no
  * time). */
 bool gnn_order_raises(const struct gnn_order *o, const void *own, uint64_t i, uint32_t source);

@@ -165,8 +165,10 @@ void gnn_src_forget_ids(struct gnn_src *s)
 void gnn_src_free(struct gnn_dataset *d)
 {
     struct gnn_src *s = (struct gnn_src *)d;
-    for (uint32_t i = 0; i < s->nfields; i++)
-        gnn_free(s->field[i].mem), gnn_free(s->field[i].from);
+    for (uint32_t i = 0; i < s->nfields; i++) {
+        gnn_free(s->field[i].mem);
+        gnn_free(s->field[i].from);
+    }
     gnn_free(s->field);
     for (uint32_t i = 0; i < s->nsets; i++)
         gnn_free(s->set[i]);
